@@ -20,7 +20,7 @@ from extender.configuration.reload import LiveConfiguration, Source
 from extender.engine.engine import CLEAN_EVERY, Engine
 from extender.engine.outward import Outward
 from extender.host.clocks import clock_of_host, steady_clock
-from extender.host.garbage_collector import spare_no_more, spare_what_lives
+from extender.host.garbage_collector import freeze_survivors, unfreeze
 from extender.host.user_groups import HostGroups
 from extender.http.door import Door
 from extender.http.health import Admin, admin_endpoints
@@ -173,7 +173,7 @@ class App:
             try:
                 await self._work()
             finally:
-                spare_no_more()
+                unfreeze()
 
     async def _work(self) -> None:
         async with asyncio.TaskGroup() as group:
@@ -251,7 +251,7 @@ class App:
         await self._feeds.wait_synced()
         await self._host_groups.idle()
         self._say_what_is_over()
-        spare_what_lives()
+        freeze_survivors()
         self.synced.set()
         self._log.info("ready", pods=sum(1 for _ in self.engine.view.pods()))
 

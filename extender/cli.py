@@ -1,6 +1,6 @@
 """The command `paddock`: arguments in, exit code out.
 
-A probe runs every few seconds beside the server: whatever only the server needs is imported where it starts.
+Modules that a single subcommand needs are imported when it runs, since a probe runs every few seconds.
 """
 
 import argparse
@@ -20,84 +20,131 @@ OK, FAILED, USAGE = 0, 1, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit codes: 0 ended as asked, 1 failed, 2 the arguments are wrong."""
+    """Run the command. Returns the exit code: 0 for success, 1 for failure, 2 for wrong arguments."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser(given[:1]).parse_args(given)
     try:
         run: int = options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read along has had enough, as `head` does. What Python still holds must not be told again.
+        # The reader of the output has closed it, as `head` does. Python would report that again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     return run
 
 
 def _parser(command: Sequence[str] = ("serve",)) -> argparse.ArgumentParser:
-    """``command``: the first argument, if there is one; only `serve` takes the settings as flags."""
+    """Build the parser. ``command``: the first argument, if any, since only `serve` has the settings."""
     parser = argparse.ArgumentParser(prog="paddock", description="Queues for an unmodified kube-scheduler.")
+    parser.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     serve = commands.add_parser("serve", help="answer kube-scheduler's calls")
     _add_serve(serve)
     if list(command) == ["serve"]:
-        _add_settings(serve)
+        from extender.configuration.flags import add_settings
+
+        add_settings(serve)
     _add_probe(commands.add_parser("probe", help="ask a running server whether it is alive or ready"))
     _add_simulate(commands.add_parser("simulate", help="play a scenario without a cluster"))
-    _add_test(commands.add_parser("test", help="play scenarios and compare with what they expect"))
-    _add_check(commands.add_parser("check", help="say all that is wrong or surprising in queues"))
+    _add_test(commands.add_parser("test", help="play scenarios and compare the results with expectations"))
+    _add_check(commands.add_parser("check", help="report errors and surprises in queue documents"))
     _add_demo(commands.add_parser("demo", help="serve a played cluster for a minute: two tenants, one day"))
     return parser
 
 
+class _PrintVersion(argparse.Action):
+    """Print the version and exit. The version is only looked up when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from extender.version import version
+
+        print(f"paddock {version()}")
+        parser.exit()
+
+
 def _add_serve(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_serve)
-    parser.add_argument("--verbs-address", default="127.0.0.1", help="where kube-scheduler's calls arrive")
-    parser.add_argument("--verbs-port", type=int, default=10290)
-    parser.add_argument("--admin-address", default="127.0.0.1", help="probes, metrics and stories")
-    parser.add_argument("--admin-port", type=int, default=10291)
-    parser.add_argument("--tls-cert", help="serve the verbs over mutual TLS: certificate file")
-    parser.add_argument("--tls-key", help="its key file")
-    parser.add_argument("--tls-client-ca", help="authority that signs the callers' certificates")
-    parser.add_argument("--kubeconfig", help="default: the pod's service account, else $KUBECONFIG")
+    _add_listener(parser, "verbs", 10290, "kube-scheduler's calls")
+    _add_listener(parser, "admin", 10291, "probes, metrics and stories")
+    parser.add_argument("--tls-cert", metavar="FILE", help="certificate, to serve the verbs over mutual TLS")
+    parser.add_argument("--tls-key", metavar="FILE", help="key of that certificate")
     parser.add_argument(
-        "--namespace", default=os.environ.get("NAMESPACE", "default"), help="where the ConfigMaps are"
+        "--tls-client-ca",
+        metavar="FILE",
+        help="authorities that sign the callers' certificates",
     )
-    parser.add_argument("--queues", type=Path, help="a queues.yaml to follow instead of the ConfigMaps")
-    parser.add_argument("--log-level", choices=["info", "debug"], default="info")
+    parser.add_argument(
+        "--kubeconfig",
+        metavar="FILE",
+        help="access to the cluster (default: the pod's service account, else $KUBECONFIG)",
+    )
+    parser.add_argument(
+        "--namespace",
+        metavar="NAME",
+        default=os.environ.get("NAMESPACE", "default"),
+        help="namespace of the ConfigMaps (default: $NAMESPACE, here %(default)s)",
+    )
+    parser.add_argument(
+        "--queues", metavar="FILE", type=Path, help="a queues.yaml to watch instead of the ConfigMaps"
+    )
+    parser.add_argument(
+        "--log-level",
+        choices=["info", "debug"],
+        default="info",
+        help="log decisions that repeat the last one for their pod only with debug (default: %(default)s)",
+    )
 
 
-def _add_settings(parser: argparse.ArgumentParser) -> None:
-    from extender.configuration.settings import Settings
+def _add_listener(parser: argparse.ArgumentParser, name: str, port: int, served: str) -> None:
+    parser.add_argument(
+        f"--{name}-address",
+        metavar="ADDRESS",
+        default="127.0.0.1",
+        help=f"address that listens for {served} (default: %(default)s)",
+    )
+    _add_port(parser, name, port, f"port of that listener (default: {port})")
 
-    for name, field in Settings.model_fields.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", dest=name, metavar="TEXT", help=f"{field.alias}")
+
+def _add_port(parser: argparse.ArgumentParser, name: str, port: int, meaning: str) -> None:
+    parser.add_argument(f"--{name}-port", metavar="PORT", type=int, default=port, help=meaning)
 
 
 def _add_probe(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_probe)
-    parser.add_argument("path", choices=["livez", "readyz"])
-    parser.add_argument("--admin-port", type=int, default=10291)
+    parser.add_argument("path", choices=["livez", "readyz"], help="the question: alive, or ready")
+    _add_port(parser, "admin", 10291, "the server's admin port (default: %(default)s)")
 
 
 def _add_simulate(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_simulate)
     parser.add_argument("file", type=Path, help="a scenario file")
-    parser.add_argument("--json", action="store_true", help="print what happened as data")
-    parser.add_argument("--html", type=Path, metavar="OUT", help="write a page that shows it")
+    parser.add_argument("--json", action="store_true", help="print the results as JSON")
+    parser.add_argument("--html", type=Path, metavar="OUT", help="write a page that shows the results")
 
 
 def _add_test(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_test)
     parser.add_argument("paths", type=Path, nargs="+", metavar="PATH", help="a scenario file or a folder")
-    parser.add_argument("--junit", type=Path, metavar="FILE", help="write the outcomes as JUnit XML")
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="write the results as JUnit XML")
 
 
 def _add_demo(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_demo)
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long the day takes")
-    parser.add_argument("--html", type=Path, default=Path("paddock-demo.html"), metavar="OUT")
-    parser.add_argument("--verbs-port", type=int, default=10290, help="0: any that is free")
-    parser.add_argument("--admin-port", type=int, default=10291, help="0: any that is free")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=60.0,
+        help="length of the day (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--html",
+        type=Path,
+        default=Path("paddock-demo.html"),
+        metavar="OUT",
+        help="page that shows the day (default: %(default)s)",
+    )
+    _add_port(parser, "verbs", 10290, "port of the verbs, 0 for a free one (default: %(default)s)")
+    _add_port(parser, "admin", 10291, "admin port, 0 for a free one (default: %(default)s)")
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
@@ -106,14 +153,14 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="a queue document, a manifest with ConfigMaps or a KubeSchedulerConfiguration, each by itself; "
-        "- is the standard input",
+        help="a queue document, a manifest with ConfigMaps or a KubeSchedulerConfiguration, each checked by "
+        "itself. - is the standard input",
     )
-    parser.add_argument("--json", action="store_true", help="print what is found as data")
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    """0 right, warnings or not; 1 problems; 2 a file that cannot be read."""
+    """Run `paddock check`. Exit code 0 without errors, 1 with errors, 2 for a file that cannot be read."""
     from extender.checking.verdict import check_text, json_of, lines_of
 
     verdicts, code = [], OK
@@ -134,7 +181,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _bytes_of(file: str) -> bytes:
-    """A file's bytes, or a few more than may be read of one: the reader refuses those."""
+    """Contents of a file, or slightly more than the reader of documents accepts."""
     from extender.queueconfig.document import MAX_BYTES
 
     if file == "-":
@@ -144,7 +191,7 @@ def _bytes_of(file: str) -> bytes:
 
 
 def _printable(name: str) -> str:
-    """A file's name may have bytes that are no text."""
+    """A file's name as text, with bytes that are not text escaped."""
     return name.encode("utf-8", "backslashreplace").decode()
 
 
@@ -199,7 +246,7 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 
 def _run(work: Coroutine[Any, Any, None]) -> list[str]:
-    """Run to the end; what went wrong with the world or the configuration, one sentence each."""
+    """Run a coroutine. Returns the errors of configuration and environment, a sentence each."""
     from extender.app import StartError
 
     try:
@@ -220,7 +267,7 @@ def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
 
 
 async def _until_signalled(work: Coroutine[Any, Any, None]) -> None:
-    """Run until SIGTERM or SIGINT, then end in good order."""
+    """Run until SIGTERM or SIGINT, then cancel the work and wait for its end."""
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -232,7 +279,7 @@ async def _until_signalled(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _loop_factory() -> Any:
-    """uvloop when it is installed: less work per call, and the only cheap TLS."""
+    """The loop of uvloop if it is installed, which costs less per call and makes TLS cheap, else None."""
     try:
         import uvloop
     except ImportError:
@@ -241,7 +288,7 @@ def _loop_factory() -> Any:
 
 
 def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The settings that flags and environment give. Raises `SettingsError` for one that cannot be read."""
+    """Settings from flags and environment. Raises `SettingsError` if one is invalid."""
     from extender.configuration.settings import Settings, environment_from, settings_from
 
     flags = {name: value for name in Settings.model_fields if (value := getattr(arguments, name)) is not None}
@@ -251,7 +298,7 @@ def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _tls_files(arguments: argparse.Namespace) -> tuple[str, str, str] | None:
-    """Certificate, key and client authority. Raises ValueError for some of the three without the others."""
+    """Files of certificate, key and client authority, or None. Raises ValueError unless all three are set."""
     files = (arguments.tls_cert, arguments.tls_key, arguments.tls_client_ca)
     if not any(files):
         return None
@@ -261,7 +308,7 @@ def _tls_files(arguments: argparse.Namespace) -> tuple[str, str, str] | None:
 
 
 def _probe(arguments: argparse.Namespace) -> int:
-    """For an exec probe, so that the admin port can stay on loopback."""
+    """Run `paddock probe`, an exec probe for the kubelet. The admin port can thus stay on loopback."""
     url = f"http://127.0.0.1:{arguments.admin_port}/{arguments.path}"
     try:
         with urllib.request.urlopen(url, timeout=3) as answer:

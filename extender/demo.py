@@ -1,8 +1,8 @@
-"""``paddock demo``: a day of two tenants in a minute, with the extender really served on loopback.
+"""The command ``paddock demo``: a day of two tenants in a minute, served on loopback.
 
-The played kube-scheduler calls the verbs over HTTP, as a real one would; meanwhile the admin port answers
-anybody's questions. A thread plays the day and waits for the clock; the listeners run on the main thread's
-loop. One lock keeps them apart: whoever touches the ledger holds it.
+The simulated kube-scheduler calls the verbs over HTTP, as a real one does, and the admin port is served as
+well. The day runs in a thread that keeps pace with the clock. The listeners run on the main thread's event
+loop. A lock protects the ledger.
 """
 
 import asyncio
@@ -50,7 +50,10 @@ NOTABLE = frozenset({"evicted", "nominated", "config", "node", "error", "event"}
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """``seconds``: how long the day takes; ``page``: where to leave the page; ports 0: any that is free."""
+    """Options of the demo.
+
+    ``seconds``: length of the day. ``page``: file for the page. A port of 0 means any free port.
+    """
 
     seconds: float
     page: Path
@@ -59,17 +62,17 @@ class Demo:
 
 
 def run_demo(demo: Demo, say: Callable[[str], None]) -> None:
-    """Serve, play the day, print what happened, leave the page. Raises OSError for a port that is taken."""
+    """Serve, run the day, print its events and write the page. Raises OSError if a port is in use."""
     recording = asyncio.run(_Show(demo, say).run())
     demo.page.write_text(page_of(recording), encoding="utf-8")
-    for line in lines_of(recording, _told(recording)):
+    for line in lines_of(recording, _notable(recording)):
         say(line)
     say("")
     say(f"The whole day as a page: {demo.page}")
 
 
-def _told(recording: Recording) -> tuple[Happening, ...]:
-    """A day has hundreds of lines; these are the ones worth a second look."""
+def _notable(recording: Recording) -> tuple[Happening, ...]:
+    """The few events of the day that are worth printing."""
     return tuple(each for each in recording.timeline if each.kind in NOTABLE)
 
 
@@ -115,7 +118,7 @@ class _Show:
             return run_scenario(scenario, watch=pace.wait, between=self._between)
 
     def _between(self, server: Server) -> Server:
-        assert isinstance(server, Paddock)  # noqa: S101 - nothing else is handed in
+        assert isinstance(server, Paddock)  # noqa: S101 - the simulation passes nothing else
         self._paddock = server
         server.life.witness = self._witness()
         return self._calls
@@ -138,10 +141,10 @@ class _Show:
 
     @property
     def _engine(self) -> Engine:
-        assert self._paddock is not None  # noqa: S101 - nobody asks before the day has begun
+        assert self._paddock is not None  # noqa: S101 - the day has begun
         return self._paddock.life.engine
 
-    # -- what is served --------------------------------------------------------------------------
+    # -- listeners -------------------------------------------------------------------------------
 
     def _verbs(self) -> Any:
         answering = {verb: self._answering(verb) for verb in VERBS}
@@ -210,7 +213,7 @@ class _Nowhere(io.StringIO):
 
 
 class _Pace:
-    """Virtual time made to keep step with the clock on the wall. The lock is free while it waits."""
+    """Virtual time that keeps pace with the real clock. The lock is released while it waits."""
 
     def __init__(self, end: int, seconds: float, lock: threading.Lock, hour: Callable[[int], None]) -> None:
         self._per_millisecond = seconds / max(end, 1)
@@ -232,7 +235,7 @@ class _Pace:
 
 
 class _OverHttp:
-    """The played kube-scheduler's calls, made over HTTP; the lock is free while it waits for an answer."""
+    """Calls of the simulated kube-scheduler over HTTP. The lock is released while it waits for an answer."""
 
     def __init__(self, port: Callable[[], int], lock: threading.Lock) -> None:
         self._port = port

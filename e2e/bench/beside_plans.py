@@ -18,7 +18,7 @@ from core.ledger import events as on
 from e2e.bench.plans import NODES, asks, build, leaf_of
 from e2e.bench.worlds.report import percentiles, show
 from e2e.bench.worlds.rig import Rig, filter_body, rig
-from extender.host.garbage_collector import spare_no_more, spare_what_lives
+from extender.host.garbage_collector import freeze_survivors, unfreeze
 
 PLANS = int(os.environ.get("PADDOCK_BENCH_PLANS", "1000"))
 CALLS_A_SECOND, QUIET = 200, 1_000
@@ -85,7 +85,7 @@ async def run() -> None:
     here.engine.learn(on.ObjectsListed(on.NAMESPACES, frozenset({"default"})))
     here.engine.learn(on.ObjectsListed(on.NODES, frozenset(NodeName(name) for name in view.nodes)))
     here.engine.learn(on.PodsListed(frozenset(PodUid(each.uid) for each in view.pods())))
-    spare_what_lives()
+    freeze_survivors()
     bodies = _bodies(rng)
     quiet: list[float] = []
     busy: list[float] = []
@@ -95,7 +95,7 @@ async def run() -> None:
     planning = asyncio.create_task(_plan(here, rng))
     began = time.perf_counter()
     await _call(here, bodies, busy, planning.done)
-    spare_no_more()
+    unfreeze()
     show(
         "filter beside plans",
         unit="us",

@@ -24,7 +24,7 @@ from e2e.bench.worlds.crowd import ASKS, NODES, QUEUES, Crowd, crowd
 from e2e.bench.worlds.report import percentiles, show
 from e2e.bench.worlds.rig import Rig, rig
 from extender.engine.engine import Engine
-from extender.host.garbage_collector import spare_no_more, spare_what_lives
+from extender.host.garbage_collector import freeze_survivors, unfreeze
 from extender.http.server import Address, listen, verbs_app
 
 TIMES = 15
@@ -93,10 +93,10 @@ class Background:
 async def run() -> None:
     """Print CPU per cycle in milliseconds, and the times of calls in microseconds."""
     # As in a server that has just begun, new objects from now on are young to the garbage collector.
-    spare_what_lives()
+    freeze_survivors()
     _show_whole_passes()
     await _show_calls()
-    spare_no_more()
+    unfreeze()
 
 
 # -- whole passes --------------------------------------------------------------------------------------------

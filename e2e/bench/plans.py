@@ -24,7 +24,7 @@ from core.resource import Limit, Resource
 from core.workload.nodes.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts
 from e2e.bench.worlds.report import percentiles, show
-from extender.host.garbage_collector import spare_no_more, spare_what_lives
+from extender.host.garbage_collector import freeze_survivors, unfreeze
 
 NODES, PODS_PER_NODE, QUEUES_PER_NODE = 5_000, 30, 6
 TENANTS, LEAVES = 20, 10
@@ -191,12 +191,12 @@ async def run() -> None:
     ledger = Ledger()
     build(rng, lambda event: ledger.apply(event, now=NOW))
     wanted = asks(rng)
-    spare_what_lives()
+    freeze_survivors()
     _measure("plans", ledger, wanted, protected=round(protected_share(ledger), 2))
     fill_quotas(ledger)
-    spare_what_lives()
+    freeze_survivors()
     _measure("plans where only quotas are short", ledger, wanted)
-    spare_no_more()
+    unfreeze()
 
 
 def _measure(name: str, ledger: Ledger, wanted: Iterator[PodFacts], **figures: object) -> None:

@@ -1,1 +1,1 @@
-"""The command ``paddock check``: verdicts on queue documents, manifests, scheduler configurations. Pure."""
+"""Checks of queue documents, manifests and scheduler configurations, for ``paddock check``. Pure."""

@@ -1,7 +1,7 @@
-"""A Kubernetes manifest to the configuration that its ConfigMaps make. No I/O, and no opinion on values.
+"""Configuration from the ConfigMaps of a Kubernetes manifest. No I/O, no validation of values.
 
-A manifest is one object, a List of them, or a stream of both, in YAML or JSON. So are the values of
-YuniKorn's Helm chart, and the entries of a ConfigMap alone.
+A manifest is an object, a List of objects, or a stream of both, in YAML or JSON. The values of YuniKorn's
+Helm chart count as manifests, too, and so do the entries of a ConfigMap alone.
 """
 
 import re
@@ -20,7 +20,7 @@ from extender.queueconfig.document import (
 from extender.queueconfig.problems import ConfigError, Problem, path_text, shown
 
 MOST_OBJECTS = 100
-"""Documents of a stream that may hold ConfigMaps."""
+"""Documents of a stream that may contain ConfigMaps, at most."""
 
 HELM_KEY = "yunikornDefaults"
 """Key of the chart's values that holds the entries of ``yunikorn-defaults``."""
@@ -38,9 +38,9 @@ _NO_TEXT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class EntryPlace:
-    """Where an entry of a ConfigMap stands, and the line of its key.
+    """Place of an entry of a ConfigMap, with the line of its key.
 
-    ``half``: ``data`` or ``binaryData``, `HELM_KEY` in the chart's values, empty for an entry alone.
+    ``half``: ``data`` or ``binaryData``, `HELM_KEY` in the chart's values, or empty for an entry alone.
     """
 
     half: str
@@ -49,12 +49,16 @@ class EntryPlace:
 
     @property
     def path(self) -> str:
+        """Path as in a `Problem`."""
         return path_text((self.half, self.key) if self.half else (self.key,))
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """``places``: by the key that an entry sets; ``problems``: what the API server would refuse."""
+    """The configuration in a manifest.
+
+    ``places``: by the key that an entry sets. ``problems``: errors for which the API server would refuse it.
+    """
 
     flat: FlatConfig
     places: Mapping[str, EntryPlace]
@@ -62,10 +66,10 @@ class Manifest:
 
 
 def manifest_from(text: bytes) -> Manifest | None:
-    """The configuration in a manifest, None for a text that is none: then it may be a queue document.
+    """The configuration in a manifest, or None for a text that is no manifest and may be a queue document.
 
-    ``yunikorn-defaults`` and ``yunikorn-configs`` are merged as in a cluster (SRC-1); a ConfigMap that is
-    alone may have any name. Raises `ConfigError`, also when no ConfigMap can be told to be meant.
+    ``yunikorn-defaults`` and ``yunikorn-configs`` are merged as in a cluster (SRC-1). A single ConfigMap may
+    have any name. Raises `ConfigError`, also if several ConfigMaps could be the one to check.
     """
     if not _MAY_BE_ONE.search(text):
         return None
@@ -96,12 +100,12 @@ class _Entry:
 
     @property
     def sets(self) -> str:
-        """The key after its suffix is taken off (SRC-2)."""
+        """Key that the entry sets, without the suffix of binaryData (SRC-2)."""
         key = self.place.key
         return key.rpartition(".")[0] or key if self.place.half == "binaryData" else key
 
     def problems(self) -> Iterator[Problem]:
-        """The API server takes nothing but text."""
+        """Errors for values that are not text, which the API server would refuse."""
         at, value = self.place, self.value
         if isinstance(value, MapValue | ListValue):
             message = f"must be text, not a structure; write {shown(at.key)}: | and indent what follows"
@@ -113,11 +117,11 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class _ConfigMap:
-    """One ConfigMap, or what stands for one.
+    """A ConfigMap of a manifest, or a mapping that counts as one.
 
     ``above``: lines of the stream before its document.
-    ``repeated``: keys that occur twice there.
-    ``halves``: keys of ``body`` that hold entries.
+    ``repeated``: errors about duplicate keys.
+    ``halves``: keys of ``body`` that have entries.
     """
 
     body: MapValue
@@ -127,10 +131,12 @@ class _ConfigMap:
 
     @property
     def name(self) -> str:
+        """Name of the ConfigMap, empty without one."""
         metadata = self.body.get("metadata")
         return str(metadata.get("name")) if isinstance(metadata, MapValue) else ""
 
     def entries(self) -> Iterator[_Entry]:
+        """All entries, with their places."""
         for half in self.halves:
             values = self.body.get(half)
             if isinstance(values, MapValue):
@@ -138,6 +144,7 @@ class _ConfigMap:
                     yield _Entry(EntryPlace(half, str(key), self.above + values.lines[key]), value)
 
     def problems(self) -> Iterator[Problem]:
+        """Errors for which the API server would refuse the ConfigMap."""
         yield from self.repeated
         for half in self.halves:
             if not isinstance(self.body.get(half), MapValue | None):
@@ -147,6 +154,7 @@ class _ConfigMap:
             yield from entry.problems()
 
     def data(self) -> ConfigMapData:
+        """Data as the API server would store it."""
         data: dict[str, str] = {}
         packed: dict[str, str] = {}
         for entry in self.entries():
@@ -157,14 +165,14 @@ class _ConfigMap:
 
 
 def _wrapped(entries: MapValue) -> MapValue:
-    """Entries that stand alone, as the half without a name."""
+    """Wrap entries without a ConfigMap, under a key without a name."""
     body = MapValue()
     body[""], body.lines[""] = entries, 1
     return body
 
 
 def _chosen(found: list[_ConfigMap]) -> tuple[_ConfigMap | None, _ConfigMap | None]:
-    """``yunikorn-defaults`` and ``yunikorn-configs``. Raises `ConfigError` where that is a guess."""
+    """Choose ``yunikorn-defaults`` and ``yunikorn-configs``. Raises `ConfigError` if that is ambiguous."""
     defaults, configs = ([one for one in found if one.name == name] for name in (DEFAULTS_NAME, CONFIGS_NAME))
     for same in (defaults, configs):
         if len(same) > 1:
@@ -194,7 +202,7 @@ def _of_stream(text: bytes) -> Iterator[_ConfigMap]:
 
 
 def _pieces(text: bytes) -> Iterator[tuple[bytes, int]]:
-    """The documents of a stream and the lines above each; the marks stay out."""
+    """The documents of a stream, without markers, each with the number of lines above it."""
     above, start = 0, 0
     for end, following in [*(match.span() for match in _BETWEEN.finditer(text)), (len(text), len(text))]:
         yield text[start:end], above

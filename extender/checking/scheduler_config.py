@@ -1,6 +1,6 @@
-"""``paddock check`` of a KubeSchedulerConfiguration: what its extenders give away (F-18). Pure.
+"""Checks of the extenders in a KubeSchedulerConfiguration, for ``paddock check`` (F-18). Pure.
 
-kube-scheduler checks everything else itself when it starts.
+kube-scheduler itself checks everything else when it starts.
 """
 
 from collections.abc import Iterator
@@ -22,12 +22,14 @@ _UNPROVED = "has no client certificate in tlsConfig, so Paddock cannot tell kube
 
 @dataclass(frozen=True, slots=True)
 class SchedulerFindings:
+    """Errors and warnings about extenders."""
+
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
 
 
 def findings_of(text: bytes) -> SchedulerFindings | None:
-    """What is wrong with the extenders, None for a text of another kind. Raises `ConfigError`."""
+    """Errors and warnings about extenders, or None for a text of another kind. Raises `ConfigError`."""
     if KIND.encode() not in text:
         return None
     top = read_document(text).top
@@ -45,7 +47,7 @@ def findings_of(text: bytes) -> SchedulerFindings | None:
 
 
 def _of_extender(extender: MapValue, path: str) -> Iterator[tuple[Problem, bool]]:
-    """Each finding, and whether it is a problem or a warning. The URL itself is never shown."""
+    """Findings about an extender, each with True for an error. The URL itself is never shown."""
     prefix = extender.get("urlPrefix")
     line = extender.lines.get("urlPrefix")
     try:

@@ -1,6 +1,6 @@
-"""``paddock check``: what is wrong and what is surprising in a configuration, all of it. Pure.
+"""All errors and warnings about a configuration, for ``paddock check``. Pure.
 
-Takes a queue document or a manifest with ConfigMaps. The command line prints what is found.
+A configuration is a queue document, a manifest with ConfigMaps or a KubeSchedulerConfiguration.
 """
 
 import difflib
@@ -38,10 +38,11 @@ _EMPTIED = "sets an empty text: only a suffix .gz is unpacked; pack it with gzip
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``problems`` in YuniKorn's order of checks; ``warnings``: legal, and not what it seems.
+    """Result of a check. Each list is bounded, and its last entry says if there are more.
 
-    Each list is bounded, its last entry says when there are more. Lines are those of the file; a problem of
-    a document that is packed or folded in it has none.
+    ``problems``: errors, in YuniKorn's order of checks.
+    ``warnings``: valid parts with an unexpected effect.
+    Lines are those of the file. In a compressed or folded document, they are None.
     """
 
     name: str
@@ -50,11 +51,12 @@ class Verdict:
 
     @property
     def right(self) -> bool:
+        """True without errors."""
         return not self.problems
 
 
 def check_text(text: bytes, *, name: str) -> Verdict:
-    """Never raises; a text that cannot even be read has that as its problem."""
+    """Check a configuration. Never raises: a text that cannot be parsed has that as its error."""
     try:
         scheduler = findings_of(text)
         manifest = manifest_from(text) if scheduler is None else None
@@ -74,7 +76,7 @@ def check_text(text: bytes, *, name: str) -> Verdict:
 
 
 class _Lines:
-    """Lines of the document in a manifest to lines of the manifest."""
+    """Translation of line numbers of a document into those of the manifest around it."""
 
     def __init__(self, text: bytes, manifest: Manifest) -> None:
         self._file = text.decode("utf-8", "replace").split("\n")
@@ -83,10 +85,11 @@ class _Lines:
         self._above = place.line if place else None
 
     def placed(self, found: Iterable[Problem]) -> Iterator[Problem]:
+        """Replace the lines of findings."""
         return (replace(each, line=self._line(each.line)) for each in found)
 
     def _line(self, line: int | None) -> int | None:
-        """None unless the same text stands where a literal block would have it."""
+        """Line in the manifest, or None unless that line has the text of the document's line."""
         if line is None or self._above is None or not 0 < line <= len(self._document):
             return None
         there = self._above + line
@@ -110,7 +113,7 @@ def _at(manifest: Manifest, key: str, rule: str, message: str) -> Problem:
 
 
 def _surprising_keys(manifest: Manifest) -> Iterator[Problem]:
-    """Entries of the ConfigMaps that nothing comes of (SRC-2 to SRC-4)."""
+    """Warnings about entries of ConfigMaps without effect (SRC-2 to SRC-4)."""
     flat, reported_paths = manifest.flat, set()
     if not flat.has_document and flat.settings.get(_BUILT_IN) not in TRUE:
         yield Problem("", "SRC-3", f"there is no document under {flat.document_key}: {_NO_DOCUMENT}")
@@ -140,7 +143,7 @@ def _without_effect(manifest: Manifest, key: str) -> Iterator[Problem]:
 
 
 def _unfit_for_placeholders(manifest: Manifest) -> Iterator[Problem]:
-    """Values that YuniKorn reads too, and of which the API server takes no pod (GANG-4)."""
+    """Warnings about valid values with which the API server refuses placeholders (GANG-4)."""
     settings = manifest.flat.settings
     if settings.get(PLACEHOLDER_IMAGE) == "":
         yield _at(manifest, PLACEHOLDER_IMAGE, "GANG-3", "names no image, so every placeholder is refused")
@@ -154,11 +157,11 @@ def _unfit_for_placeholders(manifest: Manifest) -> Iterator[Problem]:
             yield _at(manifest, key, "GANG-3", why)
 
 
-# -- what is printed -----------------------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------------------
 
 
 def lines_of(verdict: Verdict) -> Iterator[str]:
-    """For people: a line per problem, a line per warning, and that there is no problem."""
+    """Lines for people: each error, each warning, and a last line if there is no error."""
     for problem in verdict.problems:
         yield f"{verdict.name}: {problem}"
     for warning in verdict.warnings:
@@ -172,7 +175,7 @@ def _counted(warnings: int) -> str:
 
 
 def json_of(verdicts: Sequence[Verdict]) -> str:
-    """One verdict as an object, several as a list of such."""
+    """JSON of a single verdict as an object, or of several as a list."""
     objects = [_object(verdict) for verdict in verdicts]
     return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2)
 
@@ -193,10 +196,10 @@ def _fields(problem: Problem) -> dict[str, Any]:
 
 
 def validation_of(text: bytes, *, active: str) -> dict[str, Any]:
-    """The answer of ``POST /ws/v1/validate-conf`` (REST-10). ``active``: checksum of the document in force.
+    """Answer of ``POST /ws/v1/validate-conf`` (REST-10).
 
-    As in YuniKorn it does not look for what shows only when a document is applied (SRC-11); the reason is the
-    first problem in YuniKorn's order.
+    ``active``: checksum of the document in force. As in YuniKorn, the rules of applying a document are not
+    checked (SRC-11). The reason is the first error in YuniKorn's order.
     """
     problems = [each for each in check_document(text) if not each.rule.startswith("APPLY")]
     if problems:

@@ -1,1 +1,1 @@
-"""From ConfigMaps, files, flags and environment to the queues and settings in force."""
+"""Configuration from ConfigMaps, files, flags and the environment, and its reload."""

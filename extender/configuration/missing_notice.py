@@ -1,7 +1,7 @@
-"""Telling that the configuration in force is missing from its source (F-4): at once, then every so often.
+"""Events about a configuration in force that is missing from its source (F-4).
 
-An Event outlives neither the API server's hour nor the next one who looks, so it is repeated while it lasts;
-a ConfigMap that comes and goes must not make one each time.
+The Event is posted at once and repeated while the loss lasts, since the API server deletes Events after an
+hour. A ConfigMap that is deleted and created again and again does not cause an Event each time.
 """
 
 from collections.abc import Callable
@@ -9,14 +9,17 @@ from collections.abc import Callable
 from extender.configuration.reload import Source
 
 APART = 60.0
-"""Seconds between two Events, at least."""
+"""Seconds between two Events about different losses, at least."""
 
 REPEATED = 600.0
-"""Seconds between two Events about one loss that lasts."""
+"""Seconds between two Events about a loss that lasts."""
 
 
 class MissingNotice:
-    """``post(source, message)``: write the Event. ``clock``: seconds that never go back."""
+    """Timing of these Events.
+
+    ``clock``: monotonic seconds. ``post(source, message)``: posts the Event.
+    """
 
     def __init__(self, clock: Callable[[], float], post: Callable[[Source, str], None]) -> None:
         self._clock = clock
@@ -26,13 +29,13 @@ class MissingNotice:
         self._posted_at = self._due = float("-inf")
 
     def changed(self, source: Source, message: str) -> None:
-        """Something is missing, or nothing any more: then ``message`` is empty."""
+        """Note a loss, or its end, for which ``message`` is empty."""
         self._source, self._message = source, message
         self._due = self._posted_at + APART
         self.check()
 
     def check(self) -> None:
-        """Post what is due; to be called every now and then."""
+        """Post an Event if one is due. Must be called regularly."""
         now = self._clock()
         if self._source is not None and self._message and now >= self._due:
             self._posted_at, self._due = now, now + REPEATED

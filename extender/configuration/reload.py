@@ -1,4 +1,4 @@
-"""The configuration on its way from its sources to the ledger; the last good document is kept."""
+"""Reload of the configuration, from its sources to the ledger. The last valid document stays in force."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -30,12 +30,12 @@ _BUILT_IN = (
 
 
 class Rejected(PaddockError):
-    """A document that is right in itself and cannot be applied to what is running."""
+    """A document that is valid but conflicts with running applications, or that is not text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a configuration came from, for the Event and the log. ``kind``: ConfigMap or File."""
+    """Origin of a configuration, for Events and the log. ``kind``: ``ConfigMap`` or ``File``."""
 
     kind: str
     namespace: str
@@ -43,7 +43,7 @@ class Source:
     uid: str = ""
 
     def lost(self, loss: Loss) -> "Source":
-        """The map that lost what it held; its uid is known if it is the one that changed."""
+        """The ConfigMap that lost its contents. Its uid is empty unless it is the one that changed."""
         name = DEFAULTS_NAME if loss.first else CONFIGS_NAME
         if self.kind != "ConfigMap" or name == self.name:
             return self
@@ -51,25 +51,27 @@ class Source:
 
     @property
     def shown(self) -> str:
+        """Kind and name, for messages."""
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class _InForce:
-    """The document in force. ``held``: service values of the start, which hold until a restart (SRC-6);
-    ``built_in``: it is that of SRC-8."""
+    """The document in force."""
 
     checksum: str
+    #: True for YuniKorn's built-in document (SRC-8).
     built_in: bool
     policy_group: str
     zero_blocks: bool
     partition: PartitionSpec
+    #: Values at the start of YuniKorn's keys that only change with a restart (SRC-6).
     held: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A document that was read. ``outcome``: its queues, or why there are none."""
+    """A parsed document. ``outcome``: its queues, or the error."""
 
     text: str
     zero_blocks: bool
@@ -84,19 +86,16 @@ def _read(text: str, *, zero_blocks: bool) -> _Read:
 
 
 class LiveConfiguration:
-    """The active configuration and the fate of the latest one offered.
+    """The configuration in force, and the result of the latest reload.
 
-    ``error``: why the latest was refused, empty when it was not; ``missing``: what should be in the sources
-    and is not, empty when nothing is missing (F-4); ``unread``: keys of the latest that could
-    not be decoded or set an empty text (SRC-2); ``ignored``: whether an edit was dropped because hot refresh
-    is off (SRC-7); ``reloads``: how many were applied;
-    ``on_refused(source, message)`` and ``on_applied(source, held)`` are told, ``held`` being the keys whose
-    change needs a restart; so is ``on_missing(source, message)`` whenever ``missing`` changes. The document
-    is taken over whole or not at all; settings that can be read count even when the document beside them is
-    refused (SRC-9).
+    ``on_refused(source, message)``: called when a configuration is refused.
+    ``on_applied(source, held)``: called after a reload, with the keys whose change needs a restart.
+    ``on_missing(source, message)``: called whenever ``missing`` changes.
 
-    A ConfigMap that is deleted, emptied or left without its document keeps what it said in force, in memory
-    only. Without any document at the start nothing is in force, unless a setting allows the built-in one.
+    A document is applied completely or not at all. Valid settings are applied even if the document beside
+    them is refused (SRC-9).
+    If a ConfigMap is deleted, emptied or loses its document, its last contents stay in force, in memory only.
+    Without a document at the start, nothing is in force, unless a setting allows the built-in document.
     """
 
     def __init__(
@@ -117,15 +116,22 @@ class LiveConfiguration:
         self._offered = Unpacked(None, None)
         self._reported_held: tuple[str, ...] = ()
         self._prepared: _Read | None = None
+        #: The settings in force.
         self.settings = settings_from({}, overrides)
-        self.error = self.missing = ""
+        #: Why the latest configuration was refused, or empty.
+        self.error = ""
+        #: Parts of the configuration in force that are missing from its sources (F-4), or empty.
+        self.missing = ""
+        #: Keys of the latest configuration that could not be decoded or set an empty text (SRC-2).
         self.unread: tuple[str, ...] = ()
+        #: True if an edit was dropped because hot refresh is off (SRC-7).
         self.ignored = False
+        #: Number of configurations that were applied.
         self.reloads = 0
 
     @property
     def checksum(self) -> str:
-        """SRC-9 of the active document; empty before the first."""
+        """Checksum of the document in force (SRC-9), empty before the first."""
         return self._in_force.checksum if self._in_force else ""
 
     @property
@@ -134,13 +140,13 @@ class LiveConfiguration:
 
     @property
     def _frozen(self) -> bool:
-        """Whether hot refresh is off, so that no edit counts (SRC-7)."""
+        """True if hot refresh is off, so that edits are ignored (SRC-7)."""
         return self._in_force is not None and not self.settings.hot_refresh
 
     def prepare(self, defaults: ConfigMapData | None, configs: ConfigMapData | None) -> None:
-        """Read the document that the next offer holds: the long part, which may be done in another thread.
+        """Parse the document that will be offered next. This takes long and may run in another thread.
 
-        Whatever is wrong comes out when it is offered.
+        Errors are reported when the document is offered.
         """
         with suppress(PaddockError):
             maps, _ = self._retained(unpacked(defaults, configs))
@@ -152,15 +158,15 @@ class LiveConfiguration:
     def offer_config_maps(
         self, defaults: ConfigMapData | None, configs: ConfigMapData | None, source: Source
     ) -> None:
-        """Take over what the two ConfigMaps say, unless hot refresh is off (SRC-1, SRC-7)."""
+        """Apply the two ConfigMaps, unless hot refresh is off (SRC-1, SRC-7)."""
         self._offer(lambda: unpacked(defaults, configs), source)
 
     def offer_file(self, text: bytes, source: Source) -> None:
-        """Take over a plain document; settings come from flags and environment then."""
+        """Apply a document from a file. Settings then come from flags and environment only."""
         self._offer(lambda: Unpacked(None, {_PLAIN_KEY: _decoded(text)}), source)
 
     def refuse(self, source: Source, message: str) -> None:
-        """A source that cannot even be read."""
+        """Note that a configuration was refused, or that its source cannot be read."""
         self.error = message
         self._on_refused(source, message)
 
@@ -192,11 +198,11 @@ class LiveConfiguration:
 
     @property
     def _has_document(self) -> bool:
-        """Whether a document of the user's own is in force."""
+        """True if a document is in force that is not the built-in one."""
         return self._in_force is not None and not self._in_force.built_in
 
     def _retained(self, offered: Unpacked) -> tuple[Unpacked, tuple[Loss, ...]]:
-        """Put what was lost back into an offer; before the first document nothing can be lost."""
+        """Add the lost contents to an offer. Before the first document, nothing can be lost."""
         if self._in_force is None:
             return offered, ()
         return retained(self._offered, offered, self._in_force.policy_group + ".yaml")
@@ -229,7 +235,8 @@ class LiveConfiguration:
         self._on_applied(source, held)
 
     def _wait_for_document(self, flat: FlatConfig, settings: Settings, source: Source) -> None:
-        """At a start: the settings say meanwhile which pods must wait, and whose the Lease is."""
+        """Apply the settings of a start without a document, and report that it is missing."""
+        # The settings decide which pods must wait, and name the Lease.
         self.settings, self.error = settings, ""
         self._engine.learn(on.SettingsRead(settings.ledger))
         own = source.lost(Loss(first=False, how=""))
@@ -237,7 +244,7 @@ class LiveConfiguration:
         self._note_missing(own, f"{own.shown} {what}: pods of queues wait until it has one; {_BUILT_IN}")
 
     def _note_losses(self, source: Source, losses: tuple[Loss, ...], emptied: str) -> None:
-        """``emptied``: what is told if nothing was lost; empty when that is nothing either."""
+        """Report losses. ``emptied``: the text to report if there are none, or empty."""
         of_file = "holds no document any more" if source.kind == "File" else ""
         named = [(source.lost(loss), of_file or loss.how) for loss in losses]
         what = " and ".join(f"{each.shown} {how}" for each, how in named) or emptied
@@ -249,7 +256,7 @@ class LiveConfiguration:
             self._on_missing(source, message)
 
     def _settings(self, flat: FlatConfig) -> tuple[Settings, tuple[str, ...]]:
-        """What they are now, and the keys whose change needs a restart. Raises `SettingsError`."""
+        """Settings after the reload, and keys whose change needs a restart. Raises `SettingsError`."""
         fresh = settings_from(flat.settings, self._overrides)
         if self._in_force is None:
             return fresh, ()
@@ -261,7 +268,7 @@ class LiveConfiguration:
         return (flat.checksum, settings, held) == (self.checksum, self.settings, self._reported_held)
 
     def _partition(self, flat: FlatConfig, settings: Settings) -> PartitionSpec:
-        """Read and tried against the running tree; the same document again is the same (SRC-9).
+        """Parse a document and check it against the running queues. An unchanged one is not parsed (SRC-9).
 
         Raises `ConfigError` or `Rejected`.
         """
@@ -280,7 +287,7 @@ class LiveConfiguration:
         return partition
 
     def _install(self, settings: Settings) -> None:
-        """Settings beside a refused document; before the first document nothing runs that could use them."""
+        """Apply the settings beside a refused document. Before the first document, they are not needed."""
         if self._in_force is not None and settings != self.settings:
             self.settings = settings
             self._engine.learn(on.Configured(self._in_force.partition, settings.ledger))

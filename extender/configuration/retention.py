@@ -1,26 +1,29 @@
-"""Retention of a ConfigMap, or of the document in it, that is lost (F-4). Pure.
+"""Retention of a ConfigMap or document that was deleted (F-4). Pure.
 
-Differs from SRC-3, SRC-5 and SRC-7 on purpose: a deleted ConfigMap must not lift a quota.
+The difference from SRC-3, SRC-5 and SRC-7 is intended: deleting a ConfigMap must not lift a quota.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from extender.configuration.sources import Unpacked, says_something
+from extender.configuration.sources import Unpacked, has_content
 
 Entries = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A map that lost what it held. ``first``: it is ``yunikorn-defaults``; ``how``: ends a sentence."""
+    """The loss of a ConfigMap's contents.
+
+    ``first``: True for ``yunikorn-defaults``. ``how``: completes a sentence that begins with the ConfigMap.
+    """
 
     first: bool
     how: str
 
 
 def retained(before: Unpacked, now: Unpacked, document_key: str) -> tuple[Unpacked, tuple[Loss, ...]]:
-    """The maps as they are ``now``, but each that lost its document or all its keys as it was ``before``."""
+    """The ConfigMaps as of ``now``. One that lost its document or all of its keys is as of ``before``."""
     defaults = _how_lost(before.defaults, now.defaults, document_key)
     configs = _how_lost(before.configs, now.configs, document_key)
     losses = tuple(Loss(first, how) for first, how in ((True, defaults), (False, configs)) if how)
@@ -33,7 +36,7 @@ def retained(before: Unpacked, now: Unpacked, document_key: str) -> tuple[Unpack
 
 
 def _how_lost(before: Entries | None, now: Entries | None, document_key: str) -> str:
-    """Empty when nothing was lost."""
+    """How a ConfigMap lost its contents, or empty."""
     if not before:
         return ""
     if now is None:
@@ -46,4 +49,4 @@ def _how_lost(before: Entries | None, now: Entries | None, document_key: str) ->
 
 
 def _document(entries: Entries, key: str) -> bool:
-    return says_something(entries.get(key, ""))
+    return has_content(entries.get(key, ""))

@@ -1,20 +1,29 @@
-"""Settings: their keys, their defaults, and where they come from.
+"""Settings, with their keys, defaults, meanings and sources.
 
-One model for the keys of the `yunikorn-configs` ConfigMap that Paddock reads (DESIGN-12, SRC-4), the
-flags and the environment. A flag wins over an environment variable, that over a ConfigMap key.
+The same model serves the ConfigMap ``yunikorn-configs`` (DESIGN-12, SRC-4), flags and environment variables.
+A flag wins over a variable, and a variable over a key of the ConfigMap.
 """
 
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from core import durations
 from core.errors import PaddockError
 from core.ledger.settings import LedgerSettings, PreemptionSettings
-from extender.wire.host_names import host_names_from
-from extender.wire.names import is_namespace_name, is_object_name
-from extender.wire.placeholder import DEFAULT_PARTS, PlaceholderSettings, TemplateParts, template_parts_from
+from extender.configuration.values import (
+    COUNT,
+    DURATION,
+    HOSTS,
+    ID,
+    IMAGE,
+    LEASE,
+    NAMES,
+    SWITCH,
+    TEMPLATE,
+    one_of,
+)
+from extender.wire.placeholder import DEFAULT_PARTS, PlaceholderSettings, TemplateParts
 from extender.wire.service_keys import (
     GANGS_DISABLED,
     HOT_REFRESH,
@@ -26,138 +35,195 @@ from extender.wire.service_keys import (
     UNIQUE_APP_IDS,
     bad_values,
     held_values,
-    int64_of,
-    switch_of,
 )
 
 NODE_SELECTIONS = ("scheduler", "policy")
-"""Who chooses among nodes: kube-scheduler unless the document names a policy, or always a policy."""
+"""The choice among nodes: by kube-scheduler unless the document names a policy, or always by a policy."""
 
 
 class SettingsError(PaddockError):
-    """Settings that cannot be read. ``wrong``: what is wrong, by the ConfigMap's key."""
+    """Invalid settings. ``wrong``: an error for each key of the ConfigMap."""
 
     def __init__(self, wrong: Mapping[str, str]) -> None:
         self.wrong = dict(wrong)
         super().__init__("; ".join(f"{key}: {why}" for key, why in self.wrong.items()))
 
 
-def seconds_of(text: str) -> float:
-    """A Go duration without a sign, such as ``1m30s``, in seconds. Raises ValueError."""
-    if text[:1] in ("+", "-"):
-        raise ValueError("must be a duration such as 30s, 500ms or 1m30s, without a sign")
-    return durations.seconds_of(text)
-
-
-def _duration(value: Any) -> float:
-    seconds = seconds_of(value) if isinstance(value, str) else float(value)
-    if seconds <= 0:
-        raise ValueError("must be above zero")
-    return seconds
-
-
-def _names(value: Any) -> frozenset[str]:
-    names = value.split(",") if isinstance(value, str) else list(value)
-    found = frozenset(name.strip() for name in names if name.strip())
-    if not found:
-        raise ValueError("must name at least one scheduler")
-    return found
-
-
-def _hosts(value: Any) -> frozenset[str]:
-    return host_names_from(value if isinstance(value, str) else ",".join(value))
-
-
-def _lease(value: Any) -> str:
-    text = str(value)
-    namespace, _, name = text.partition("/")
-    if text and not (is_namespace_name(namespace) and is_object_name(name)):
-        raise ValueError("must be empty or namespace/name")
-    return text
-
-
-def _count(value: Any) -> int:
-    number = int64_of(str(value))
-    if number < 1:
-        raise ValueError("must be at least 1")
-    return number
-
-
-def _one_of(*words: str) -> BeforeValidator:
-    def read(value: Any) -> str:
-        if value not in words:
-            raise ValueError(f"must be {' or '.join(words)}")
-        return str(value)
-
-    return BeforeValidator(read)
-
-
-Duration = Annotated[float, BeforeValidator(_duration)]
-Names = Annotated[frozenset[str], BeforeValidator(_names)]
-Switch = Annotated[bool, BeforeValidator(lambda value: switch_of(str(value)))]
-Count = Annotated[int, BeforeValidator(_count)]
-Id = Annotated[int, BeforeValidator(lambda value: int64_of(str(value)))]
-Hosts = Annotated[frozenset[str], BeforeValidator(_hosts)]
-LeaseName = Annotated[str, BeforeValidator(_lease)]
-NodeSelection = Annotated[str, _one_of(*NODE_SELECTIONS)]
-VictimSum = Annotated[str, _one_of("minimal", "yunikorn")]
-Protected = Annotated[str, _one_of("own", "foreign")]
-DaemonSets = Annotated[str, _one_of("yunikorn", "guarantees")]
-ComplexAsks = Annotated[str, _one_of("verb", "tick")]
-Template = Annotated[
-    TemplateParts,
-    BeforeValidator(
-        lambda value: value if isinstance(value, TemplateParts) else template_parts_from(str(value))
-    ),
-]
-AcrossNamespaces = Annotated[str, _one_of("never", "sameUser")]
+Duration = Annotated[float, DURATION]
+Names = Annotated[frozenset[str], NAMES]
+Switch = Annotated[bool, SWITCH]
+Count = Annotated[int, COUNT]
+Id = Annotated[int, ID]
+Hosts = Annotated[frozenset[str], HOSTS]
+LeaseName = Annotated[str, LEASE]
+Image = Annotated[str, IMAGE]
+NodeSelection = Annotated[str, one_of(*NODE_SELECTIONS)]
+VictimSum = Annotated[str, one_of("minimal", "yunikorn")]
+Protected = Annotated[str, one_of("own", "foreign")]
+DaemonSets = Annotated[str, one_of("yunikorn", "guarantees")]
+ComplexAsks = Annotated[str, one_of("verb", "tick")]
+Template = Annotated[TemplateParts, TEMPLATE]
+AcrossNamespaces = Annotated[str, one_of("never", "sameUser")]
 
 
 class Settings(BaseModel):
-    """Everything that can be set. Aliases are the ConfigMap's keys; durations are seconds here."""
+    """All settings. Aliases are keys of the ConfigMap, descriptions are help texts. Durations: seconds."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True, extra="ignore")
 
-    scheduler_names: Names = Field(default=frozenset({"yunikorn", "paddock"}), alias="paddock.schedulerNames")
-    reservation_ttl: Duration = Field(default=30.0, alias="paddock.reservation.ttl")
-    turn_lease: Duration = Field(default=2.0, alias="paddock.turn.lease")
-    bind_deadline: Duration = Field(default=100.0, alias="paddock.bind.deadline")
-    lease: LeaseName = Field(default="", alias="paddock.lease")
-    mark_failed: Switch = Field(default=False, alias="paddock.markFailed")
-    node_selection: NodeSelection = Field(default="scheduler", alias="paddock.nodeSelection")
-    preemption_victims: VictimSum = Field(default="minimal", alias="paddock.preemption.victims")
+    scheduler_names: Names = Field(
+        default=frozenset({"yunikorn", "paddock"}),
+        alias="paddock.schedulerNames",
+        description="Scheduler names whose pods are managed",
+    )
+    reservation_ttl: Duration = Field(
+        default=30.0,
+        alias="paddock.reservation.ttl",
+        description="Time for which quota is held for a pod between filter and bind",
+    )
+    turn_lease: Duration = Field(
+        default=2.0,
+        alias="paddock.turn.lease",
+        description="Time within which a pod must come back to filter after its turn came. Keep "
+        "`podMaxBackoffSeconds` of kube-scheduler below it",
+    )
+    bind_deadline: Duration = Field(
+        default=100.0,
+        alias="paddock.bind.deadline",
+        description="Longest time of a bind call. Keep it below `httpTimeout` of the bind entry",
+    )
+    lease: LeaseName = Field(
+        default="",
+        alias="paddock.lease",
+        description="Lease, as `namespace/name`, without which this instance neither admits nor acts. Empty: "
+        "it always acts. With a Lease, kube-scheduler's leader election must be on",
+    )
+    mark_failed: Switch = Field(
+        default=False,
+        alias="paddock.markFailed",
+        description="`true`: pods of a rejected application are set to Failed. `false`: they wait, with an "
+        "Event",
+    )
+    node_selection: NodeSelection = Field(
+        default="scheduler",
+        alias="paddock.nodeSelection",
+        description="`scheduler`: kube-scheduler chooses the node, unless the document names a "
+        "`nodesortpolicy.type`. `policy`: Paddock always ranks the nodes, by `fair` where none is "
+        "named. Needs a configuration that calls prioritize",
+    )
+    preemption_victims: VictimSum = Field(
+        default="minimal",
+        alias="paddock.preemption.victims",
+        description="`minimal`: free capacity counts, and no victim more is taken than needed. `yunikorn`: "
+        "victims add up to the whole ask",
+    )
     preemption_may_exceed_guarantee: Switch = Field(
-        default=False, alias="paddock.preemption.mayExceedGuarantee"
+        default=False,
+        alias="paddock.preemption.mayExceedGuarantee",
+        description="`false`: the whole ask must fit into what its queue lacks. `true`: it may bring its "
+        "queue above the guarantee",
     )
     preemption_shared_ancestor_priority: Switch = Field(
-        default=False, alias="paddock.preemption.sharedAncestorPriority"
+        default=False,
+        alias="paddock.preemption.sharedAncestorPriority",
+        description="`true`: offsets and fences of a common parent count for the priority of victims, as in "
+        "YuniKorn",
     )
     preemption_protect_guarantees: Protected = Field(
-        default="own", alias="paddock.preemption.protectGuarantees"
+        default="own",
+        alias="paddock.preemption.protectGuarantees",
+        description="`own`: guarantees hold between queues. `foreign`: they also hold against pods without a "
+        "queue",
     )
-    preemption_direct_delete: Switch = Field(default=False, alias="paddock.preemption.directDelete")
-    preemption_complex_asks: ComplexAsks = Field(default="verb", alias="paddock.preemption.complexAsks")
+    preemption_direct_delete: Switch = Field(
+        default=False,
+        alias="paddock.preemption.directDelete",
+        description="`true`: victims are deleted. `false`: they are evicted, so that PodDisruptionBudgets "
+        "hold",
+    )
+    preemption_complex_asks: ComplexAsks = Field(
+        default="verb",
+        alias="paddock.preemption.complexAsks",
+        description="`verb`: asks with volumes, host ports or required terms between pods get a plan only "
+        "when kube-scheduler asks. `tick`: also without that",
+    )
     applications_across_namespaces: AcrossNamespaces = Field(
-        default="never", alias="paddock.applications.acrossNamespaces"
+        default="never",
+        alias="paddock.applications.acrossNamespaces",
+        description="`never`: an application id belongs to one namespace. `sameUser`: pods of one user share "
+        "an application across namespaces, except those of `nobody`",
     )
-    preemption_daemon_sets: DaemonSets = Field(default="yunikorn", alias="paddock.preemption.daemonSets")
-    metrics_queue_names: Switch = Field(default=True, alias="paddock.metrics.queueNames")
-    zero_max_blocks: Switch = Field(default=False, alias="paddock.zeroMaxBlocks")
-    builtin_default: Switch = Field(default=False, alias="paddock.config.builtinDefault")
-    unique_app_ids: Switch = Field(default=False, alias=UNIQUE_APP_IDS)
-    hot_refresh: Switch = Field(default=True, alias=HOT_REFRESH)
-    gangs_disabled: Switch = Field(default=False, alias=GANGS_DISABLED)
-    gang_max_pods: Count = Field(default=10_000, alias="paddock.gang.maxPods")
-    gang_template: Template = Field(default=DEFAULT_PARTS, alias="paddock.gang.template")
-    placeholder_image: str = Field(default=SERVICE_KEYS[PLACEHOLDER_IMAGE].default, alias=PLACEHOLDER_IMAGE)
-    placeholder_run_as_user: Id = Field(default=0, alias=PLACEHOLDER_USER)
-    placeholder_run_as_group: Id = Field(default=0, alias=PLACEHOLDER_GROUP)
-    placeholder_fs_group: Id = Field(default=0, alias=PLACEHOLDER_FS_GROUP)
-    rest_hosts: Hosts = Field(default=frozenset(), alias="paddock.rest.hosts")
+    preemption_daemon_sets: DaemonSets = Field(
+        default="yunikorn",
+        alias="paddock.preemption.daemonSets",
+        description="`yunikorn`: a pod of a DaemonSet evicts by priority alone. `guarantees`: it evicts no "
+        "pod of equal priority and none that a guarantee protects",
+    )
+    metrics_queue_names: Switch = Field(
+        default=True,
+        alias="paddock.metrics.queueNames",
+        description="`true`: each queue also has series named after its path, which YuniKorn's published "
+        "dashboard asks for. `false`: it has none (METRIC-18)",
+    )
+    zero_max_blocks: Switch = Field(
+        default=False,
+        alias="paddock.zeroMaxBlocks",
+        description="`false`: a `max` of nothing but zeros is no limit. `true`: it blocks the queue",
+    )
+    builtin_default: Switch = Field(
+        default=False,
+        alias="paddock.config.builtinDefault",
+        description="`false`: without a document Paddock is not ready. `true`: it starts with YuniKorn's "
+        "built-in queues, which have no limits",
+    )
+    unique_app_ids: Switch = Field(
+        default=False,
+        alias=UNIQUE_APP_IDS,
+        description="`true`: each pod without an application id is an application of its own. `false`: such "
+        "pods share one per namespace",
+    )
+    hot_refresh: Switch = Field(
+        default=True,
+        alias=HOT_REFRESH,
+        description="`false`: edits of the ConfigMaps have no effect before a restart",
+    )
+    gangs_disabled: Switch = Field(
+        default=False, alias=GANGS_DISABLED, description="`true`: task groups do not count"
+    )
+    gang_max_pods: Count = Field(
+        default=10_000, alias="paddock.gang.maxPods", description="Most placeholders of one gang"
+    )
+    gang_template: Template = Field(
+        default=DEFAULT_PARTS,
+        alias="paddock.gang.template",
+        description="Parts of a task group that placeholders carry: `any` copies a part as it stands, "
+        "`originator` only what the gang's first pod carries too. One word alone counts for all "
+        "three parts",
+    )
+    placeholder_image: Image = Field(
+        default=SERVICE_KEYS[PLACEHOLDER_IMAGE].default,
+        alias=PLACEHOLDER_IMAGE,
+        description="Image of placeholders",
+    )
+    placeholder_run_as_user: Id = Field(
+        default=0, alias=PLACEHOLDER_USER, description="User id of placeholders; 0 for that of the image"
+    )
+    placeholder_run_as_group: Id = Field(
+        default=0, alias=PLACEHOLDER_GROUP, description="Group id of placeholders; 0 for that of the image"
+    )
+    placeholder_fs_group: Id = Field(
+        default=0, alias=PLACEHOLDER_FS_GROUP, description="`fsGroup` of placeholders; 0 for none"
+    )
+    rest_hosts: Hosts = Field(
+        default=frozenset(),
+        alias="paddock.rest.hosts",
+        description="Names and addresses, besides those of loopback, that the `Host` of a request to the "
+        "admin port may say. Empty: loopback only",
+    )
 
     @property
     def ledger(self) -> LedgerSettings:
-        """The part that the ledger lives by."""
+        """The settings that the ledger needs."""
         return LedgerSettings(
             self.scheduler_names,
             self.reservation_ttl,
@@ -182,7 +248,7 @@ class Settings(BaseModel):
 
     @property
     def placeholders(self) -> PlaceholderSettings:
-        """The part that placeholders are made by."""
+        """The settings for placeholders."""
         return PlaceholderSettings(
             self.placeholder_image,
             self.placeholder_run_as_user,
@@ -198,26 +264,26 @@ NOT_RELOADABLE = frozenset(
         *("placeholder_image", "placeholder_run_as_user", "placeholder_run_as_group", "placeholder_fs_group"),
     }
 )
-"""Settings that keep their value until a restart (SRC-6)."""
+"""Fields whose value only changes with a restart (SRC-6)."""
 
 KEYS: Mapping[str, str] = {str(field.alias): name for name, field in Settings.model_fields.items()}
-"""The ConfigMap's keys that are settings, each with its field."""
+"""Keys of the ConfigMap that are settings, with their fields."""
 
 _ALIASES = {name: key for key, name in KEYS.items()}
 
 
 def settings_from(config_map: Mapping[str, str], overrides: Mapping[str, Any]) -> Settings:
-    """Defaults, then a ConfigMap's keys, then what flags and environment say (field names).
+    """Combine defaults, the keys of a ConfigMap, and the values of flags and environment variables.
 
-    Raises `SettingsError`: one value that cannot be read refuses them all, also where YuniKorn would read it
-    and nothing comes of it here (SRC-5). Unknown keys are ignored.
+    ``overrides``: values of flags and variables, by field. Unknown keys are ignored.
+    Raises `SettingsError` if a single value is invalid, including those of YuniKorn without effect (SRC-5).
     """
     wrong = bad_values(config_map)
     values: dict[str, Any] = {KEYS[key]: value for key, value in config_map.items() if key in KEYS}
     try:
         settings = Settings(**{**values, **overrides})
     except ValidationError as error:
-        wrong |= dict(_key_and_words(each) for each in error.errors(include_input=False))
+        wrong |= dict(_key_and_message(each) for each in error.errors(include_input=False))
         raise SettingsError(wrong) from None
     if wrong:
         raise SettingsError(wrong)
@@ -225,7 +291,7 @@ def settings_from(config_map: Mapping[str, str], overrides: Mapping[str, Any]) -
 
 
 def environment_from(environ: Mapping[str, str]) -> dict[str, str]:
-    """Overrides in the environment: ``PADDOCK_`` and a field's name in capitals."""
+    """Settings in the environment, by field. A variable is ``PADDOCK_`` and the field's name in capitals."""
     return {
         name: environ[variable]
         for name in Settings.model_fields
@@ -234,20 +300,20 @@ def environment_from(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def reloaded(active: Settings, fresh: Settings) -> tuple[Settings, tuple[str, ...]]:
-    """Settings after a reload, and the keys of those whose change needs a restart (SRC-6)."""
+    """Settings after a reload, and the keys whose change needs a restart (SRC-6)."""
     held = {name: getattr(active, name) for name in NOT_RELOADABLE}
     changed = sorted(_ALIASES[name] for name, value in held.items() if getattr(fresh, name) != value)
     return fresh.model_copy(update=held), tuple(changed)
 
 
 def held_service_values(config_map: Mapping[str, str]) -> dict[str, object]:
-    """The values, by key, of what is no setting here and must not change before a restart either (SRC-6).
+    """Values of YuniKorn's other keys that only change with a restart, by key (SRC-6).
 
-    The ConfigMap has passed `settings_from`.
+    The ConfigMap must have passed `settings_from`.
     """
     return held_values(config_map, but=KEYS)
 
 
-def _key_and_words(error: Any) -> tuple[str, str]:
+def _key_and_message(error: Any) -> tuple[str, str]:
     place = ".".join(str(step) for step in error["loc"])
     return _ALIASES.get(place, place), str(error["msg"]).removeprefix("Value error, ")

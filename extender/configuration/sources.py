@@ -1,4 +1,4 @@
-"""The two ConfigMaps to one flat configuration (SRC-1 to SRC-3, SRC-9). No I/O, and no opinion on values."""
+"""Merging of the two ConfigMaps into one flat configuration (SRC-1 to SRC-3, SRC-9). No validation."""
 
 import base64
 import hashlib
@@ -18,14 +18,14 @@ CONFIGS_NAME = "yunikorn-configs"
 _DEFAULT_POLICY_GROUP = SERVICE_KEYS[POLICY_GROUP].default
 _DOCUMENT_SUFFIX = ".yaml"
 _CHECKSUM = re.compile(rb"checksum: [^\n]{64}")
-# Possessive, so that no text makes it slow.
+# The quantifiers are possessive, so that no text makes the search slow.
 _SOMETHING = re.compile(r"^\ufeff?+[^\S\n]*+(?!#|(?:---|\.\.\.)[^\S\n]*+$)\S", re.MULTILINE)
 _GZIP = zlib.MAX_WBITS | 16
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigMapData:
-    """The two halves of a ConfigMap; ``binary_data`` in base64, as the API server writes it."""
+    """The data of a ConfigMap. ``binary_data`` is in base64, as the API server writes it."""
 
     data: Mapping[str, str] = field(default_factory=dict)
     binary_data: Mapping[str, str] = field(default_factory=dict)
@@ -33,39 +33,39 @@ class ConfigMapData:
 
 @dataclass(frozen=True, slots=True)
 class FlatConfig:
-    """One configuration out of both maps.
+    """The configuration merged from both ConfigMaps."""
 
-    ``queues_text``: the queue document; a missing one is empty. ``settings``: every key that is no document.
-    ``checksum``: of the document, equal when a reload changes nothing in it (SRC-9). ``policy_group``: the
-    name of the document's key without its ``.yaml``. ``unreadable``: the binaryData keys that could not be
-    decoded and count as absent, ``emptied``: those whose suffix is not gz, so that they set an empty text
-    (SRC-2), for warnings.
-    """
-
+    #: The queue document. Empty if it is missing.
     queues_text: str
+    #: All keys that are not documents.
     settings: dict[str, str]
+    #: Checksum of the document, which tells whether a reload changes it (SRC-9).
     checksum: str
+    #: Name of the document's key, without ``.yaml``.
     policy_group: str = _DEFAULT_POLICY_GROUP
+    #: Keys in binaryData that could not be decoded and count as absent (SRC-2).
     unreadable: tuple[str, ...] = ()
+    #: Keys in binaryData whose suffix is not ``gz``, so that they set an empty text (SRC-2).
     emptied: tuple[str, ...] = ()
 
     @property
     def document_key(self) -> str:
+        """Key of the document."""
         return self.policy_group + _DOCUMENT_SUFFIX
 
     @property
     def has_document(self) -> bool:
-        """False for a document that is missing, empty, or nothing but blank lines and comments (F-4)."""
-        return says_something(self.queues_text)
+        """False if the document is missing or has no content (F-4)."""
+        return has_content(self.queues_text)
 
     def with_built_in_document(self) -> "FlatConfig":
-        """The same with the built-in document in place of a missing one (SRC-8)."""
+        """A copy with YuniKorn's built-in document (SRC-8)."""
         return replace(self, queues_text=DEFAULT_DOCUMENT, checksum=checksum(DEFAULT_DOCUMENT))
 
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
-    """The entries of both maps with binaryData decoded; None for a map that is missing.
+    """Entries of both ConfigMaps, with binaryData decoded. None for a ConfigMap that does not exist.
 
     ``unreadable`` and ``emptied``: as in `FlatConfig`.
     """
@@ -77,14 +77,14 @@ class Unpacked:
 
 
 def config_map_data_from(config_map: Mapping[str, object]) -> ConfigMapData:
-    """The data of a ConfigMap object in JSON form; absent and null halves are empty."""
+    """Data of a ConfigMap object. Absent and null fields are empty."""
     return ConfigMapData(_texts(config_map.get("data")), _texts(config_map.get("binaryData")))
 
 
 def unpacked(defaults: ConfigMapData | None, configs: ConfigMapData | None) -> Unpacked:
-    """Decode the binaryData of both maps (SRC-2).
+    """Decode the binaryData of both ConfigMaps (SRC-2).
 
-    Raises `ConfigError` when it decompresses to more than a document may have.
+    Raises `ConfigError` if it decompresses to more bytes than a document may have.
     """
     unpacking = _Unpacking()
     entries = [None if each is None else unpacking.entries(each) for each in (defaults, configs)]
@@ -92,10 +92,10 @@ def unpacked(defaults: ConfigMapData | None, configs: ConfigMapData | None) -> U
 
 
 def merged(maps: Unpacked, *, policy_group: str | None = None) -> FlatConfig:
-    """Merge both maps key by key; the second wins (SRC-1).
+    """Merge both ConfigMaps key by key. The second one wins (SRC-1), and a missing one counts as empty.
 
-    ``policy_group``: the one in force, which holds until a restart (SRC-6); None at the start, where the maps
-    say it. A missing map is an empty one.
+    ``policy_group``: the one in force, which only changes with a restart (SRC-6). None at the start, when the
+    ConfigMaps name it.
     """
     flat = {**(maps.defaults or {}), **(maps.configs or {})}
     group = flat.get(POLICY_GROUP, _DEFAULT_POLICY_GROUP) if policy_group is None else policy_group
@@ -107,17 +107,17 @@ def merged(maps: Unpacked, *, policy_group: str | None = None) -> FlatConfig:
 def flatten(
     defaults: ConfigMapData | None, configs: ConfigMapData | None, *, policy_group: str | None = None
 ) -> FlatConfig:
-    """`merged` of the maps `unpacked`, of ``yunikorn-defaults`` and ``yunikorn-configs`` (SRC-1 to SRC-3)."""
+    """Unpack and merge ``yunikorn-defaults`` and ``yunikorn-configs`` (SRC-1 to SRC-3)."""
     return merged(unpacked(defaults, configs), policy_group=policy_group)
 
 
-def says_something(text: str) -> bool:
-    """Whether a document holds more than blank lines, comments and document marks."""
+def has_content(text: str) -> bool:
+    """True if a document has more than blank lines, comments and document markers."""
     return _SOMETHING.search(text) is not None
 
 
 def checksum(queues_text: str) -> str:
-    """Upper-case hex SHA-256 of a document without the ``checksum: …`` texts in it (SRC-9)."""
+    """Upper-case hex SHA-256 of a document without its ``checksum: …`` entries (SRC-9)."""
     data = queues_text.encode("utf-8", "surrogatepass")
     return hashlib.sha256(_CHECKSUM.sub(b"", data)).hexdigest().upper()
 
@@ -129,7 +129,7 @@ def _texts(half: object) -> dict[str, str]:
 
 
 class _Unpacking:
-    """Decodes binaryData of both maps within one budget of decompressed bytes."""
+    """Decoder of both ConfigMaps' binaryData, with a common limit of decompressed bytes."""
 
     def __init__(self) -> None:
         self.unreadable: list[str] = []
@@ -137,12 +137,12 @@ class _Unpacking:
         self._left = MAX_BYTES
 
     def entries(self, config_map: ConfigMapData) -> dict[str, str]:
-        """Every key that a map sets, with its text."""
+        """All entries of a ConfigMap, as text."""
         packed = dict(self.entry(key, text) for key, text in config_map.binary_data.items())
         return {**config_map.data, **packed}
 
     def entry(self, key: str, text: str) -> tuple[str, str]:
-        """The key and value a binaryData entry sets (SRC-2): a suffix other than gz sets an empty text."""
+        """Key and text that an entry of binaryData sets (SRC-2). Without suffix ``gz`` the text is empty."""
         stripped, dot, suffix = key.rpartition(".")
         stripped = stripped if dot else key
         if suffix.lower() != "gz":
@@ -153,7 +153,7 @@ class _Unpacking:
         except (ValueError, zlib.error):
             self.unreadable.append(key)
             return "", ""
-        # Bytes that are not UTF-8 must reach the reader of the document, which refuses them.
+        # The parser of documents refuses bytes that are not UTF-8, so they must be preserved.
         return stripped, data.decode("utf-8", "surrogateescape")
 
     def _gunzipped(self, data: bytes, key: str) -> bytes:

@@ -1,1 +1,1 @@
-"""The engine: owner of the ledger between the verbs, the watches, the timers and the effects."""
+"""The engine, which owns the ledger and connects it with verbs, watches, timers and effects."""

@@ -1,4 +1,4 @@
-"""The audit of a running ledger, in slices between the verbs."""
+"""Audit of a running ledger, in slices between calls."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from extender.engine.outward import Witness
 
 
 class AuditRound:
-    """One audit of the running ledger, in slices between the verbs."""
+    """A complete audit. ``drifts``: the differences found so far."""
 
     def __init__(self, ledger: Ledger, witness: Witness) -> None:
         self._steps = ledger.audit_steps()
@@ -16,7 +16,7 @@ class AuditRound:
         self.drifts: list[Drift] = []
 
     def slice(self, until: Callable[[], bool]) -> bool:
-        """Go on until ``until()`` says that the time is used up. True when the round is complete."""
+        """Continue until ``until()`` returns True. Returns True if the audit is complete."""
         for step in self._steps:
             self.drifts += step
             if until():

@@ -1,7 +1,7 @@
-"""The engine: between the ledger and everything that waits, sends or measures.
+"""The engine, which stands between the ledger and everything that waits, sends or measures.
 
-It hands events to the ledger with the time, effects to whoever performs them, and questions to rules with a
-view that never outlives the call. It has no clock, no network and no logger of its own: they are given.
+Events go to the ledger together with the time. Effects go to the code that carries them out. Questions go to
+the rules, together with a view that is valid only during the call. Clock, network and logger are passed in.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -33,11 +33,11 @@ from extender.engine.planner import Planner
 from extender.engine.slices import Slices
 
 CLEAN_EVERY = 10.0
-"""Seconds between two removals of queues that nobody needs (Q-10)."""
+"""Seconds between two removals of unused dynamic queues (Q-10)."""
 
 
 class Engine:
-    """Owns the ledger."""
+    """Owner of the ledger. Learns events and answers questions."""
 
     def __init__(self, outward: Outward, ledger: Ledger | None = None) -> None:
         self._outward = outward
@@ -54,15 +54,16 @@ class Engine:
 
     @property
     def view(self) -> LedgerView:
-        """For one synchronous use; never keep it over an ``await``."""
+        """The current ledger view, for synchronous use only. Do not hold it across an ``await``."""
         return self._ledger.view
 
     @property
     def now(self) -> float:
+        """Seconds on the engine's clock."""
         return self._outward.clock()
 
     def learn(self, event: on.Event) -> None:
-        """Something happened. Effects are handed on at once, passes are planned and coalesced."""
+        """Apply an event, pass its effects on, and plan the work that it makes due."""
         now = self.now
         effects = self._ledger.apply(event, now=now)
         self._outward.witness.learned(event, now=now)
@@ -74,26 +75,28 @@ class Engine:
         self._slices.wake(now=now)
 
     def asked(self) -> None:
-        """A verb is being called, for whatever pod."""
+        """Note that a call has arrived, for any pod."""
         self._slices.asked()
 
     def pass_time(self) -> None:
-        """To be called every now and then: by so much, what expires lasts too long. Many are taken some at a
-        time."""
+        """Process the timers that are due, in batches.
+
+        Must be called regularly. Timers are late by at most the time between two calls.
+        """
         self._slices.pass_time()
 
     def clean(self) -> None:
-        """To be called every `CLEAN_EVERY` seconds."""
+        """Remove unused queues. Must be called every `CLEAN_EVERY` seconds."""
         self.learn(on.CleanerDue())
 
     def audit(self) -> AuditRound:
-        """A round of the audit, to be taken in slices."""
+        """Begin an audit. The caller runs it in slices."""
         return AuditRound(self._ledger, self._outward.witness)
 
     # -- questions ---------------------------------------------------------------------------------
 
     def is_managed(self, pod: PodFacts) -> bool | None:
-        """Whose pod this is, also before the caches are synced; None when it is not known yet."""
+        """True if queues decide about this pod, or None if that is not known before the caches are synced."""
         known = self.view.pod(pod.uid)
         if known is not None and known.membership.classified:
             return known.membership.managed
@@ -104,7 +107,10 @@ class Engine:
         return False if verdict is None and view.namespaces_listed else verdict
 
     def admit(self, uid: PodUid, offered: Callable[[], Sequence[NodeName]]) -> Admission:
-        """May this pod be placed on one of the nodes? What the answer promises is noted when it returns."""
+        """Decide whether a pod may be placed on one of the offered nodes.
+
+        A quota reservation that the answer includes is recorded when this returns.
+        """
         record = self.view.pod(uid)
         if record is not None and record.placement.waits_bind:
             self.learn(on.FilterCalled(uid))
@@ -117,14 +123,16 @@ class Engine:
         return verdict
 
     def preempt(self, uid: PodUid, candidates: Collection[NodeName]) -> Preemption:
-        """Whom may kube-scheduler evict for this pod, on one of the nodes it names?"""
+        """Decide which pods kube-scheduler may evict for this pod on one of the candidate nodes."""
         verdict = decide_preemption(self.view, uid, lambda: self.planner.offer(uid, candidates))
         self._report("preempt", uid, verdict)
         return verdict
 
     def unprotected(self, uid: PodUid, victims: Mapping[NodeName, Sequence[PodUid]]) -> list[NodeName]:
-        """Nodes on which a pod in no queue may evict whom kube-scheduler names: all, unless guarantees are to
-        hold against it too."""
+        """Nodes on which a pod in no queue may evict the victims that kube-scheduler proposes.
+
+        All nodes, unless the setting ``paddock.preemption.protectGuarantees`` is ``foreign``.
+        """
         view = self.view
         self._report("preempt", uid, Ignored())
         if not view.settings.preemption.protect_from_foreign:
@@ -132,13 +140,13 @@ class Engine:
         return [node for node, uids in victims.items() if undercut(view, uids) is None]
 
     def score(self, uid: PodUid, nodes: Sequence[NodeName]) -> Scoring:
-        """How good is each of the nodes for this pod?"""
+        """Score each of the nodes for a pod."""
         verdict = decide_scores(self.view, uid, nodes)
         self._report("prioritize", uid, verdict)
         return verdict
 
     def bind(self, uid: PodUid, node: NodeName) -> Binding:
-        """May this Binding be posted? If so, its node is charged when this returns."""
+        """Decide whether a Binding may be posted. If so, the pod is charged to the node when this returns."""
         verdict = decide_binding(self.view, uid, node, now=self.now)
         if isinstance(verdict, BindNow | BindWaits | Refused):
             self._learn_all(verdict.events)

@@ -1,4 +1,4 @@
-"""The engine's border: what it needs from outside, and the witness of what it does."""
+"""Interfaces that the engine needs: clock, timers, effects, and a witness of its decisions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,13 +13,22 @@ from extender.engine.planner import Audience
 
 
 class Witness(Audience, Protocol):
-    """Receiver of everything decided and learned: metrics, logs, stories. Must be quick and must not fail."""
+    """Receiver of all decisions and events, for metrics, logs and stories.
 
-    def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None: ...
+    Its methods run during calls, so they must be quick and must not raise.
+    """
 
-    def learned(self, event: on.Event, *, now: float) -> None: ...
+    def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None:
+        """Note the answer to a call."""
+        ...
 
-    def drifted(self, drifts: list[Drift]) -> None: ...
+    def learned(self, event: on.Event, *, now: float) -> None:
+        """Note an event that the ledger has applied."""
+        ...
+
+    def drifted(self, drifts: list[Drift]) -> None:
+        """Note the differences that a complete audit found, possibly none."""
+        ...
 
 
 def _always() -> bool:
@@ -32,17 +41,17 @@ def _ignore(_uids: Sequence[PodUid], _now: float) -> None:
 
 @dataclass(slots=True)
 class Outward:
-    """The world outside, as far as the engine needs it."""
+    """Everything that the engine needs from outside."""
 
-    #: Time in seconds since 1970; never goes back.
+    #: Seconds since 1970, monotonic.
     clock: Callable[[], float]
-    #: Calls back after so many seconds, on the same thread.
+    #: Calls back after some seconds, on the same thread.
     later: Callable[[float, Callable[[], None]], object]
     #: Carries out an effect.
     perform: Callable[[Effect], None]
-    #: Receives everything decided and learned.
+    #: Receiver of decisions and events.
     witness: Witness
-    #: True while this instance carries out effects on its own account.
+    #: True while this instance carries out effects.
     acts: Callable[[], bool] = _always
     #: Receives the pods whose charge an event may have changed, and the time.
     settled: Callable[[Sequence[PodUid], float], None] = _ignore

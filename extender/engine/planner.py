@@ -1,7 +1,7 @@
-"""Plans of evictions that give queues their guarantees, made when they are due, in slices between verbs.
+"""Preemption plans, made when they are due, in slices between calls.
 
-Nothing is decided here: `core.decisions.preemption.planning` plans, and the laws are asked once more before a
-plan is carried out. A breach of them is a bug of ours: nothing is done, and it is reported.
+No decision is made here: `core.decisions.preemption.planning` makes the plans. Each plan is checked against
+the laws again before it is carried out. A breach is a bug. The plan is then dropped and the breach reported.
 """
 
 from collections.abc import Callable, Collection
@@ -21,25 +21,36 @@ from core.ledger.view import LedgerView
 from core.queues.queue import Queue
 
 SETTLED = 1.0
-"""Seconds that a pod must have been seen on its node to be named to kube-scheduler, which may be behind."""
+"""Seconds for which a victim must have been on its node before it is offered to kube-scheduler.
+
+kube-scheduler's cache may be older than Paddock's.
+"""
 
 WHY_LENGTH = 400
-"""Of a receipt, what is written on a victim."""
+"""Characters of a receipt that are written on a victim."""
 
 
 class Audience(Protocol):
-    """Receiver of plans, of what stopped them, and of breaches, which there must not be."""
+    """Receiver of plans, of the reasons why there is no plan, and of breaches of the laws."""
 
     def planned(self, outcome: Outcome, *, pod: str, how: str, now: float) -> None:
-        """``pod``: namespace and name of the ask; ``how``: by a tick of ours, or in a preempt call."""
+        """Note a plan, or why there is none.
+
+        ``pod``: namespace and name of the ask. ``how``: ``tick``, or ``verb`` for a preempt call.
+        """
         ...
 
-    def breached(self, plan: Plan, breaches: tuple[Breach, ...], *, pod: str, now: float) -> None: ...
+    def breached(self, plan: Plan, breaches: tuple[Breach, ...], *, pod: str, now: float) -> None:
+        """Note a plan that broke a law and was dropped."""
+        ...
 
 
 class Planner:
-    """Makes one plan at a time. ``later(seconds, call)`` calls back on the same thread; ``acts()``: whether
-    this instance is the one that acts."""
+    """Make preemption plans, one at a time.
+
+    ``later(seconds, call)``: calls back on the same thread.
+    ``acts()``: True if this instance carries out effects.
+    """
 
     def __init__(
         self,
@@ -61,30 +72,30 @@ class Planner:
         self._awaited = False
 
     def wake(self) -> None:
-        """Somebody may have a plan made for it now. An instance that may not act makes none."""
+        """Plan a slice if a plan may be due. An instance that does not act makes no plans."""
         if not self._awaited and self.wanted and self._acts():
             self._awaited = True
-            self._later(0.0, self._go)
+            self._later(0.0, self._run)
 
     def finish(self) -> None:
-        """Make every plan that is due, at once."""
+        """Make all plans that are due, without slices."""
         while self.wanted and self._acts():
             self._step()
 
     @property
     def wanted(self) -> bool:
-        """Whether somebody waits for a plan, or one is in the making."""
+        """True if an ask or a queue waits for a plan, or if a plan is being made."""
         view = self._view()
         return self._planning is not None or bool(view.trying or view.reclaims)
 
-    def _go(self) -> None:
+    def _run(self) -> None:
         self._awaited = False
         if self._view().synced:
             self._step()
             self.wake()
 
     def _step(self) -> None:
-        """One slice of a plan."""
+        """Run a slice of a plan, or carry one out."""
         self._end_offers()
         for path in self._view().reclaims:
             self._reclaim(path)
@@ -92,7 +103,7 @@ class Planner:
         if self._planning is None:
             if not self._order.prepare(self._view()):
                 return
-            # Should the order have lost one, it is tried all the same.
+            # An ask that the order does not contain is tried as well.
             uid = self._order.first(self._view()) or next(iter(self._view().trying), None)
             if uid is None:
                 return
@@ -101,19 +112,19 @@ class Planner:
         if self._planning.result is None:
             self._planning.slice()
         else:
-            # In a slice of its own: it is judged anew, and carried out.
+            # A complete plan is checked again and carried out in a slice of its own.
             outcome, self._planning = self._planning.result, None
             self._settle(outcome)
 
     def _end_offers(self) -> None:
-        """Withdraw offers whose time is over."""
-        # The timer may be late, and plans are judged by what counts.
+        """Withdraw expired offers."""
+        # Their timer may be late, and a plan must not count them.
         ends = [offer.until for offer in self._view().offers.values()]
         if ends and has_come(min(ends), now=self._clock()):
             self._learn(on.OffersDue())
 
     def _settle(self, outcome: Outcome) -> None:
-        """Carry out what still stands and breaks no law."""
+        """Carry out a plan if it is still valid and breaks no law, and report it."""
         outcome = self._judged(outcome)
         if isinstance(outcome, Plan):
             now = self._clock()
@@ -121,7 +132,7 @@ class Planner:
         self._report(outcome, "tick")
 
     def _reclaim(self, path: QueuePath) -> None:
-        """Whom a queue over its max gives up (QCP-9); once per start, whatever comes of it."""
+        """Plan the quota reclaim of a queue over its max, once each time that it becomes due (QCP-9)."""
         view = self._view()
         queue = view.tree.get(path)
         found = plan_reclaim(view, queue) if queue is not None else None
@@ -154,9 +165,9 @@ class Planner:
     # -- for a preempt call ----------------------------------------------------------------------------------
 
     def offer(self, uid: PodUid, candidates: Collection[NodeName]) -> Offered | None:
-        """A plan that kube-scheduler may carry out, on one of the nodes it named; None when none is due.
+        """Make a plan that kube-scheduler may carry out on one of the candidate nodes, or None.
 
-        What it cannot carry out, because not all victims are on the plan's node, is done here.
+        If kube-scheduler cannot carry out the plan, since some victims are on other nodes, it is done here.
         """
         self._end_offers()
         view, now = self._view(), self._clock()
@@ -167,7 +178,7 @@ class Planner:
         if why_not_eligible(view, record, leaf, now=now) or tried_recently(record, now=now):
             return None
         if not (record.facts.complex or self._goes_first(leaf)):
-            # The tick plans for those first, and then for it too.
+            # Other queues come first. The tick plans for their asks and then for this one.
             return None
         self._learn(on.PreemptionTried(uid))
         outcome = self._judged(plan_preemption(self._view(), uid, now=now, candidates=candidates))
@@ -181,11 +192,11 @@ class Planner:
         return Offered(outcome, 0)
 
     def _goes_first(self, leaf: Queue) -> bool:
-        """Whether no ask is due of a queue that goes before this one (F-14)."""
+        """True if no ask is due in a queue that comes before this one (F-14)."""
         return not self._view().trying or (self._order.prepare(self._view()) and self._order.goes_first(leaf))
 
     def _offerable(self, plan: Plan, now: float) -> bool:
-        """Whether kube-scheduler can carry it out, and has seen what it is about."""
+        """True if kube-scheduler can carry out the plan and has seen its victims."""
         if not plan.on_its_node or plan.breaks_budgets:
             return False
         records = [self._view().pod(victim.uid) for victim in plan.victims]
@@ -195,12 +206,12 @@ class Planner:
 
 
 def _id(plan: Plan, now: float) -> str:
-    """When, and for which ask."""
+    """Id of a plan: time in milliseconds and uid of the ask."""
     return f"{int(now * 1000)}-{plan.uid}"
 
 
 def _victims(plan: Plan) -> tuple[on.ChosenVictim, ...]:
-    """With what is written on each of them."""
+    """The victims, each with the text that is written on it."""
     return tuple(
         on.ChosenVictim(each.uid, _short(plan.kind, [(found.law, found.text) for found in each.findings]))
         for each in plan.receipt.victims

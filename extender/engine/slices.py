@@ -1,7 +1,6 @@
-"""Work of the engine's own that takes long: passes, the texts at our gate, and what has expired.
+"""Long work of the engine: scheduling cycles, reasons of gated pods, and expired timers.
 
-Done in slices: between two of them the loop answers the calls that came. No clock and no timer of its own:
-they are given.
+The work is done in slices, and the event loop serves calls between them. Clock and timers are passed in.
 """
 
 from collections.abc import Callable
@@ -13,27 +12,32 @@ from core.ledger import events as on
 from core.ledger.view import LedgerView
 
 PASSES_APART = 0.02
-"""Seconds between the end of a pass and the next, so that a burst of events does not cost a pass for each."""
+"""Seconds between two cycles, so that a burst of events causes only one."""
 
 ROUNDS_APART = 3
-"""Rounds of the loop between two slices of a pass or a plan: in these a call that came is answered."""
+"""Rounds of the event loop between two slices of a cycle or a plan. Calls are answered in these rounds."""
 
 ASKED_RECENTLY = 1.0
-"""Seconds without a call after which one round is enough. With gates alone nobody calls, and how fast they
-open is how fast pods are bound."""
+"""Seconds without a call after which one round is enough.
+
+A cluster that uses only gates makes no calls, and its pods are bound as fast as their gates open.
+"""
 
 REPORTED_AT_ONCE, CHECKED_AT_ONCE = 10, 30
-"""The most pods at our gate for which a reason to wait is reported at once, and which are checked for one.
-The next follow `REPORTS_APART` seconds later."""
+"""Gated pods whose reason is reported in one slice, and gated pods that are checked in one slice, at most."""
 
 REPORTS_APART = 0.05
+"""Seconds between two such slices."""
 
 REPORT_DELAY = 1.0
-"""Seconds from a pass to the first of them."""
+"""Seconds from the end of a cycle to the first such slice."""
 
 
 class Slices:
-    """``later(seconds, call)`` calls back on the same thread."""
+    """Schedule the engine's long work between calls.
+
+    ``later(seconds, call)``: calls back on the same thread.
+    """
 
     def __init__(
         self,
@@ -52,11 +56,11 @@ class Slices:
         self._reporting = self._passed_since = self._catching_up = False
 
     def asked(self) -> None:
-        """A verb is being called, for whatever pod."""
+        """Note that a call has arrived, for any pod."""
         self._asked_at = self._clock()
 
     def wake(self, *, now: float) -> None:
-        """Plan a pass if one is wanted; to be called after every event. Passes are coalesced."""
+        """Plan a cycle if one is requested and none is planned. Must be called after every event."""
         if self._view().cycle_wanted and not self._pass_planned:
             self._pass_planned = True
             if self._view().cycle.running:
@@ -65,14 +69,14 @@ class Slices:
                 self._later(max(0.0, self._passed_at + PASSES_APART - now), self._run_pass)
 
     def later(self, seconds: float, call: Callable[[], None]) -> None:
-        """Call back after so many seconds; for 0, after the verbs that have come meanwhile."""
+        """Call back after some seconds. 0 means as soon as the calls that have arrived are answered."""
         if seconds:
             self._later(seconds, call)
         else:
             self._give_way(call)
 
     def pass_time(self) -> None:
-        """Take what has expired; of many, some at a time."""
+        """Process expired timers, in batches if there are many."""
         self._learn(on.TimePassed())
         if self._view().cycle.overdue and not self._catching_up:
             self._catching_up = True
@@ -83,7 +87,7 @@ class Slices:
         self.pass_time()
 
     def _give_way(self, call: Callable[[], None]) -> None:
-        """Go on with something at once, but after the verbs that have come meanwhile."""
+        """Call back as soon as the calls that have arrived are answered."""
         self._after(ROUNDS_APART if self._clock() - self._asked_at < ASKED_RECENTLY else 1, call)
 
     def _after(self, rounds: int, call: Callable[[], None]) -> None:
@@ -104,7 +108,7 @@ class Slices:
             self._later(seconds, self._report_gated)
 
     def _report_gated(self) -> None:
-        """Go through all pods at our gate, some at a time, and again when there was a pass meanwhile."""
+        """Check all gated pods for a new reason, in slices. A cycle in between starts another round."""
         if not self._to_report:
             self._to_report, self._passed_since = self._view().gated()[::-1], False
         now, reported = self._clock(), 0

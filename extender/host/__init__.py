@@ -1,1 +1,1 @@
-"""The host and the process: clocks, users' groups, the garbage collector."""
+"""Services of the host and the process: clocks, groups of users, and the garbage collector."""

@@ -1,15 +1,15 @@
-"""The clocks of the host: one for the ledger, and one for leases."""
+"""Clocks of the host, for the ledger and for Leases."""
 
 import time
 from collections.abc import Callable
 
 
 def steady_clock() -> Callable[[], float]:
-    """Seconds since the epoch that never go back, whatever happens to the wall clock."""
+    """A clock of seconds since the epoch that is monotonic even if the wall clock is changed."""
     offset = time.time() - time.monotonic()
     return lambda: time.monotonic() + offset
 
 
 def clock_of_host() -> float:
-    """Seconds of a clock that goes on while the process is stopped, and where there is one, the host."""
+    """Seconds of a clock that also runs while the process is stopped or, if possible, the host suspended."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))

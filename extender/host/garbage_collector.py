@@ -1,35 +1,36 @@
-"""Keeping the garbage collector from stopping everything.
+"""Shorter pauses of Python's garbage collector.
 
-A full collection walks every object that lives: 100 ms for 15,000 pods that came after the start, in which no
-call is answered. What has lived through one is therefore taken out of the next ones. It is still freed when
-nothing refers to it; only what dies later as a cycle is lost, and neither records nor connections do.
+A full collection visits every living object. With 15,000 new pods that takes 100 ms, in which no call is
+answered. Objects that survive a collection are therefore excluded from the next ones. They are still freed as
+soon as no reference to them is left. Only reference cycles among them would leak, and neither records nor
+connections form any.
 """
 
 import gc
 
-# A full collection after every second one of the middle generation, instead of every tenth: it has no more to
-# walk than what came since the last.
+# A full collection follows every second one of the middle generation, instead of every tenth. It only visits
+# objects that are newer than the last one.
 _THRESHOLDS = (700, 10, 1)
 _BEFORE = gc.get_threshold()
 
 
-def spare_what_lives() -> None:
-    """Walk all that lives now once more, and never again; and so on, whenever all has been walked."""
+def freeze_survivors() -> None:
+    """Collect once, then exclude all survivors of this and each later full collection from the next ones."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_THRESHOLDS)
-    if _spare not in gc.callbacks:
-        gc.callbacks.append(_spare)
+    if _freeze not in gc.callbacks:
+        gc.callbacks.append(_freeze)
 
 
-def spare_no_more() -> None:
-    """Undo it."""
-    if _spare in gc.callbacks:
-        gc.callbacks.remove(_spare)
+def unfreeze() -> None:
+    """Undo `freeze_survivors`."""
+    if _freeze in gc.callbacks:
+        gc.callbacks.remove(_freeze)
     gc.set_threshold(*_BEFORE)
     gc.unfreeze()
 
 
-def _spare(phase: str, found: dict[str, int]) -> None:
+def _freeze(phase: str, found: dict[str, int]) -> None:
     if phase == "stop" and found["generation"] == 2:
         gc.freeze()

@@ -1,4 +1,4 @@
-"""The groups that the host knows a user by (ID-4, resolver ``os``); asked in threads, since it may block."""
+"""Look-up of a user's groups on the host, in threads since it may block (ID-4, resolver ``os``)."""
 
 import asyncio
 import grp
@@ -10,16 +10,18 @@ from concurrent.futures import ThreadPoolExecutor
 from core.ledger import events as on
 
 TIME_OUT = 10.0
-"""Seconds: a directory behind the host may be slow; one that is slower counts as not answering."""
+"""Seconds for one look-up. A directory service that takes longer counts as not answering."""
 
 AT_ONCE = 4
+"""Look-ups at once."""
+
 _IDLE_POLL = 0.05
 
 
 def host_groups(user: str) -> tuple[str, ...] | None:
-    """The names of a user's groups, the primary one first; None for a user that the host does not know.
+    """Names of a user's groups, with the primary group first. None for an unknown user.
 
-    A group without a name is left out.
+    Groups without a name are left out.
     """
     try:
         entry = pwd.getpwnam(user)
@@ -37,7 +39,7 @@ def _group_name(number: int) -> str:
 
 
 class HostGroups:
-    """Looks users up, a few at once; whatever comes of it is learned, and never raised."""
+    """Find the groups of users, a few at once. Every result is learned as an event, including failures."""
 
     def __init__(
         self,
@@ -51,22 +53,22 @@ class HostGroups:
         self._time_out = time_out
         self._users: asyncio.Queue[str] = asyncio.Queue()
         self._open = 0
-        # Of its own: calls that hang must not use up the threads of others.
+        # These threads are separate, so that look-ups that hang do not use up the threads of others.
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="groups")
 
     def look_up(self, user: str) -> None:
-        """Ask for a user; the answer comes as `GroupsResolved`."""
+        """Queue the look-up of a user. The result is learned as `GroupsResolved`."""
         self._open += 1
         self._users.put_nowait(user)
 
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Run queued look-ups until cancelled."""
         async with asyncio.TaskGroup() as group:
             for _ in range(AT_ONCE):
                 group.create_task(self._work())
 
     async def idle(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        """Return when every question has its answer; each has one within the time-out."""
+        """Wait until every look-up has a result."""
         while self._open:
             await sleep(_IDLE_POLL)
 

@@ -1,1 +1,1 @@
-"""The cluster side: the connection to the API server, what is watched there, and the effects carried out."""
+"""Everything that talks to the API server: connection, watches, effects and the Lease."""

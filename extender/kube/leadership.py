@@ -1,11 +1,11 @@
-"""The Lease as the right to act and admit: does it name this pod's host, and is it in force? (F-3)
+"""The right of this instance to act: whether kube-scheduler's Lease names its host and is in force (F-3).
 
-Not an election. kube-scheduler elects; the extender beside the replica that leads acts for it
-(DESIGN-10). Without a configured Lease the answer is always yes.
+Paddock runs no election of its own. kube-scheduler elects a leader, and the Paddock on the leader's host
+acts (DESIGN-10). Without a configured Lease, this instance always acts.
 
-Nobody else takes a Lease before ``leaseDurationSeconds`` have passed since its last renewal, which every
-candidate measures on a clock of its own. So what is known of a Lease counts from a moment before that
-renewal, on a clock that goes on while this process is stopped: when it wakes up, `held` is right at once.
+No other candidate takes a Lease before ``leaseDurationSeconds`` have passed since its last renewal. Each
+candidate measures that time on its own clock. Paddock therefore counts from a moment before the renewal,
+on a clock that also runs while the process is stopped. `held` is thus correct as soon as the process resumes.
 """
 
 import asyncio
@@ -18,17 +18,21 @@ from extender.kube.connection.api import KubeError, NotFound, segment
 from extender.kube.connection.client import ApiClient
 
 POLL = 2.0
+"""Seconds between two reads of the Lease."""
+
 STALE = 15.0
-"""Seconds that the last answer is believed for a Lease that does not say how long it lasts."""
+"""Seconds for which a read counts if the Lease does not say how long it lasts."""
 
 MARGIN = 1.0
-"""Seconds before another may take the Lease at which nothing is begun any more: what was sent must arrive."""
+"""Seconds before the Lease ends at which no new effect starts, so that sent requests arrive in time."""
 
 NEVER = float("-inf")
 
 CONFIRM_WITHIN = 1.0
-"""Seconds, at most, that a call waits for the Lease to be read, before it is told that another one leads; and
-seconds, at least, between two such reads."""
+"""Seconds that a call waits at most for a read of the Lease, and the least time between two such reads.
+
+A call whose wait ends in vain is answered as on an instance that does not lead.
+"""
 
 
 class _Spec(msgspec.Struct, rename="camel"):
@@ -42,11 +46,13 @@ class _Lease(msgspec.Struct):
 
 
 class Leadership:
-    """``lease()``: namespace/name, or empty; ``held`` is kept up to date while `run` runs.
+    """State of the Lease. `held` is up to date while `run` runs.
 
-    The name comes with the configuration, which is read after this has begun. ``clock``: seconds, of a clock
-    that goes on while the process is stopped; ``wall``: seconds since the epoch. ``began``: called in the
-    moment from which on a Lease is held that was not held before; ``ended``: when it is seen not to be held.
+    ``lease()``: ``namespace/name``, or empty. It may change, since the configuration is read later.
+    ``clock``: seconds on a clock that also runs while the process is stopped.
+    ``wall``: seconds since the epoch.
+    ``began``: called as soon as this instance is seen to hold the Lease.
+    ``ended``: called when this instance is seen to hold it no longer.
     """
 
     def __init__(
@@ -80,11 +86,12 @@ class Leadership:
 
     @property
     def held(self) -> bool:
+        """True if this instance may act now."""
         return not self._lease() or self._clock() < self._until
 
     @property
     def problem(self) -> str:
-        """Why nothing is known of the Lease; empty when it was read, and without one."""
+        """Why the Lease could not be read. Empty if it was read, or if none is configured."""
         return self._problem if self._lease() else ""
 
     async def run(self) -> None:
@@ -96,10 +103,11 @@ class Leadership:
             await self._sleep(POLL)
 
     async def confirm(self) -> bool:
-        """Whether the Lease is held, read anew if it seems not to be: kube-scheduler asks its leader only.
+        """True if the Lease is held. It is read again if it seems not to be held.
 
-        All calls share one read, and none is begun within `CONFIRM_WITHIN` seconds of the one before.
+        All calls share one read. A read starts at least `CONFIRM_WITHIN` seconds after the one before.
         """
+        # kube-scheduler calls only the Paddock beside it, so a call is a hint that this instance leads now.
         if not self.held and self._confirming is None:
             if self._clock() < self._confirmed_at + CONFIRM_WITHIN:
                 return False
@@ -115,7 +123,7 @@ class Leadership:
             self._confirmed_at, self._confirming = self._clock(), None
 
     async def poll(self, *, within: float = POLL) -> None:
-        """Read it once. A Lease that cannot be read leaves the last answer in force until that is over."""
+        """Read the Lease once. If that fails, the last answer stays in force until it expires."""
         name, began = self._lease(), self._clock()
         namespace, _, own = name.partition("/")
         try:
@@ -138,28 +146,29 @@ class Leadership:
             self._began()
 
     def _note_renewal(self, spec: _Spec, began: float) -> None:
-        """Keep a moment that is not after the last renewal: that of the read which did not show it yet."""
+        """Record a time that is certainly before the last renewal: the last read that did not show it."""
         if spec.renew_time != self._renewed:
             self._renewed, self._renewed_after = spec.renew_time, self._read_at
         self._read_at = began
 
     def _end_of(self, spec: _Spec, began: float) -> float:
-        """When nothing may be begun any more, of a Lease that a read begun at ``began`` showed as ours."""
+        """Time after which no effect may start, for a Lease that this host held when read at ``began``."""
         if spec.renew_time is None or not spec.lease_duration_seconds:
             return began + STALE
         if self._renewed_after is None:
-            # It was written on this host, so by the same clock.
+            # kube-scheduler wrote the renewal on this host, so by the same clock.
             self._renewed_after = began - max(0.0, self._wall() - spec.renew_time.timestamp())
         return self._renewed_after + spec.lease_duration_seconds - MARGIN
 
     def note_end(self) -> None:
-        """Tell, once, that nothing is held any more; asked for after each poll."""
+        """Call ``ended`` once after the Lease was lost. Must be called after each poll."""
         if self._acts and not self.held:
             self._acts = False
             self._ended()
 
 
 def is_held_by(holder: str, host: str) -> bool:
-    """kube-scheduler identifies itself as host, underscore, random id: compare all before the last."""
+    """True if a Lease's holder identity belongs to this host."""
+    # kube-scheduler's identity is the host, an underscore and a random id. A host may contain underscores.
     name, underscore, _ = holder.rpartition("_")
     return bool(underscore) and name == host

@@ -1,5 +1,5 @@
-"""YuniKorn's queue documents: text to the queues of the core, or every reason why not. Pure.
+"""Translation of YuniKorn's queue documents into the queues of the core, or into all errors. Pure.
 
-``load`` runs the steps in order: ``document`` and ``parsing`` read the text, ``rules`` check it, and
-``translation`` makes the values. ``surprises`` finds what is legal and does not do what it seems to.
+``load`` runs the steps in order. ``document`` and ``parsing`` read the text, ``rules`` check it, and
+``translation`` makes the values. ``surprises`` finds valid parts with an unexpected effect.
 """

@@ -1,6 +1,6 @@
-"""Quantities of a document: read from their texts, held against a cap, and written back for a message.
+"""Quantities of a document: parsing, comparison with caps, and texts for messages.
 
-Units of every amount: millicores for ``vcore``, the base unit for every other resource.
+Unit of all amounts: millicores for ``vcore``, and the base unit for every other resource.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ Excess = tuple[str, int, int]
 
 
 def amounts_from(texts: Mapping[str, str] | None) -> tuple[dict[str, int], dict[str, str]]:
-    """The amounts, and a message for each text that is no quantity (CFG-22). No map has no amounts."""
+    """Parse quantities. Returns the amounts, and an error for each invalid text (CFG-22)."""
     amounts, broken = {}, {}
     for name, text in (texts or {}).items():
         try:
@@ -25,16 +25,16 @@ def amounts_from(texts: Mapping[str, str] | None) -> tuple[dict[str, int], dict[
 
 
 def excesses(amounts: Mapping[str, int], cap: Mapping[str, int]) -> list[Excess]:
-    """Every amount above its cap, in name order; a resource without a cap is unlimited.
+    """Amounts above their cap, sorted by name. A resource without a cap is unlimited.
 
-    Costs as much as the smaller of the two maps has names: thousands of entries may be held against one cap.
+    Cost: linear in the smaller of the two maps, since thousands of entries may be compared with a cap.
     """
     common = amounts.keys() & cap.keys()
     return [(name, amounts[name], cap[name]) for name in sorted(common) if amounts[name] > cap[name]]
 
 
 def written(name: str, amount: int) -> str:
-    """An amount as a document says it: millicores of ``vcore`` are 1500m, or 2 when they are whole cores."""
+    """An amount as a document writes it, such as 1500m or 2 for ``vcore``."""
     if name != "vcore":
         return str(amount)
     return f"{amount}m" if amount % 1000 else str(amount // 1000)

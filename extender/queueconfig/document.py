@@ -1,7 +1,7 @@
-"""YAML text in, plain mappings, lists and texts out: bounded, strict, with lines. Knows nothing of queues.
+"""Parser of YAML text into mappings, lists and texts with line numbers. Knows nothing about queues.
 
-Scalars stay text, because YuniKorn decodes by the type of the field: ``name: 007`` is the text "007". Only
-a null becomes None. What a text means as a number or a switch is the schema's question.
+Size and depth are bounded. Scalars stay text, since YuniKorn decodes them by the type of the field:
+``name: 007`` is the text "007". Only a null becomes None. The schema decodes numbers and switches.
 """
 
 import sys
@@ -13,14 +13,22 @@ import yaml
 from extender.queueconfig.problems import MAX_REPORTED, ConfigError, Location, Problem, cut, path_text, shown
 
 MAX_BYTES = 16 * 1024 * 1024
+"""Bytes of a document."""
+
 MAX_NODES = 160_000
-"""Nodes of a document with its aliases written out; 8,000 queues with twenty nodes each fit. A long text
-counts once more for every `LONG_TEXT` characters, because an alias may repeat it a hundred thousand times."""
+"""Nodes of a document with its aliases expanded. That is enough for 8,000 queues with twenty nodes each.
+
+A long text counts once more for every `LONG_TEXT` characters, since aliases may repeat it 100,000 times.
+"""
+
 LONG_TEXT = 64
+"""Characters of a text that count as one node."""
+
 MAX_DEPTH = 100
-"""Mappings and lists inside each other; every level of queues takes two."""
+"""Levels of nested mappings and lists. Each level of queues takes two."""
+
 MAX_TAG_DIRECTIVES = 100
-"""The parser compares each with all before it."""
+"""Tag directives of a document. The parser compares each with all before it."""
 
 _RULE = "CFG-2"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -33,13 +41,13 @@ _KEY_IS_TEXT = "a key must be text, not empty, a mapping or a list; write a name
 
 
 class QuotedText(str):
-    """A scalar that was quoted or tagged as text, so never a number: ``maxapplications: "5"`` is wrong."""
+    """A scalar that was quoted or tagged as text, so that it is no number, as in ``maxapplications: "5"``."""
 
     __slots__ = ()
 
 
 class MapValue(dict[str, "Value"]):
-    """A mapping of the document, with the line of each key."""
+    """A mapping. ``lines``: the line of each key."""
 
     __slots__ = ("lines",)
 
@@ -49,7 +57,7 @@ class MapValue(dict[str, "Value"]):
 
 
 class ListValue(list["Value"]):
-    """A list of the document, with the line of each item."""
+    """A list. ``lines``: the line of each item."""
 
     __slots__ = ("lines",)
 
@@ -63,18 +71,18 @@ Value = MapValue | ListValue | str | None
 
 @dataclass(slots=True)
 class Document:
-    """The first document of a stream. ``repeated``: keys that occur twice; the first occurrence was kept."""
+    """The first document of a stream. ``repeated``: errors about duplicate keys. The first key counts."""
 
     top: Value
     repeated: list[Problem]
 
 
 def read_document(text: str | bytes) -> Document:
-    """Parse the first YAML document of ``text``; an empty one is None (CFG-2).
+    """Parse the first YAML document of a text. An empty document is None (CFG-2).
 
-    Raises `ConfigError` for text that is not UTF-8, not YAML, or over a limit. Time and memory are linear in
-    the nodes after aliases are written out, of which there are at most `MAX_NODES`. Merge keys work as in
-    YuniKorn's parser: a key of the mapping itself wins over a merged one.
+    Merge keys work as in YuniKorn's parser: a mapping's own key wins over a merged one.
+    Raises `ConfigError` for text that is not UTF-8, not YAML, or beyond a limit.
+    Cost: linear in the nodes with aliases expanded, of which there are at most `MAX_NODES`.
     """
     builder = _Builder()
     try:
@@ -108,7 +116,7 @@ def _refuse_directive(text: str, events: Iterator[yaml.Event], end: yaml.Documen
 
 
 def line_of(top: Value, at: Location) -> int | None:
-    """The line of a location, or of the nearest place above it that the document has."""
+    """Line of a location, or of the nearest location above it that exists in the document."""
     node, line = top, None
     for step in at:
         if isinstance(node, MapValue) and isinstance(step, str):
@@ -141,7 +149,7 @@ def _refusal(message: str, *, at: Location = (), line: int | None = None) -> Con
 
 @dataclass(slots=True)
 class _Open:
-    """A mapping or list that has not ended yet. ``nodes`` counts it and all inside, aliases written out."""
+    """An unfinished mapping or list. ``nodes``: its nodes so far, including itself, with aliases expanded."""
 
     value: MapValue | ListValue
     anchor: str | None
@@ -154,7 +162,7 @@ class _Open:
 
 
 class _Builder:
-    """Builds values from parser events without recursion, counting before it keeps."""
+    """Builder of values from parser events. Works without recursion, and counts nodes before storing them."""
 
     def __init__(self) -> None:
         self.top: Value = None
@@ -164,6 +172,7 @@ class _Builder:
         self._nodes = 0
 
     def take(self, event: yaml.Event) -> None:
+        """Process the next event of the parser. Raises `ConfigError`."""
         line = event.start_mark.line + 1 if event.start_mark else 0
         if isinstance(event, yaml.ScalarEvent):
             nodes = 1 + len(event.value) // LONG_TEXT

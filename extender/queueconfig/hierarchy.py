@@ -1,4 +1,4 @@
-"""The queues of a partition as a tree with folded names, the root inserted when the document has none."""
+"""The queues of a partition as a tree with lower-case names. A missing root is inserted."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ DEFAULT_PARTITION = "default"
 
 @dataclass(frozen=True, slots=True)
 class QueueNode:
-    """One queue. ``at`` is its place in the document; an inserted root stands where its partition does."""
+    """A queue. ``at``: its place in the document, which for an inserted root is that of the partition."""
 
     at: Location
     path: QueuePath
@@ -22,11 +22,12 @@ class QueueNode:
 
     @property
     def is_root(self) -> bool:
+        """True for the root."""
         return self.parent is None
 
     @property
     def is_leaf(self) -> bool:
-        """A queue with children is a parent whatever ``parent`` says, and so is the root (Q-1, CFG-6)."""
+        """True for a leaf. The root and queues with children are none, for any ``parent`` (Q-1, CFG-6)."""
         return not (self.is_root or self.section.parent or self.children)
 
     @property
@@ -35,7 +36,7 @@ class QueueNode:
         return self.is_root or self.section.parent
 
     def with_descendants(self) -> Iterator["QueueNode"]:
-        """This queue and all below it, parents first, in document order."""
+        """Yield this queue and all below it, parents first, in document order."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
@@ -45,6 +46,8 @@ class QueueNode:
 
 @dataclass(frozen=True, slots=True)
 class PartitionNode:
+    """A partition with its tree of queues."""
+
     at: Location
     name: str
     section: PartitionSection
@@ -52,7 +55,7 @@ class PartitionNode:
 
 
 def partition_from(section: PartitionSection, at: Location) -> PartitionNode:
-    """Fold the names (CFG-4, CFG-11) and find or insert the root (CFG-6)."""
+    """Build the tree: fold names to lower case (CFG-4, CFG-11) and find or insert the root (CFG-6)."""
     queues = section.queues or []
     if len(queues) == 1 and queues[0].name.lower() == ROOT:
         root = _node(queues[0], (*at, "queues", 0), ROOT, None)
@@ -62,7 +65,7 @@ def partition_from(section: PartitionSection, at: Location) -> PartitionNode:
 
 
 def _node(section: QueueSection, at: Location, path: QueuePath, parent: QueuePath | None) -> QueueNode:
-    # An allowed name has at most 64 characters (CFG-9); a longer one must not be repeated in all paths below.
+    # A valid name has at most 64 characters (CFG-9). A longer one must not be repeated in all paths below it.
     children = tuple(
         _node(child, (*at, "queues", place), QueuePath(f"{path}.{child.name[:64].lower()}"), path)
         for place, child in enumerate(section.queues)

@@ -1,4 +1,4 @@
-"""A queue document to the queues core knows, or every reason why not."""
+"""Loading of a queue document: its queues as core values, or all of its errors."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -30,7 +30,7 @@ partitions:
       - name: root
         submitacl: "*"
 """
-"""What stands in for a document that is missing or empty (SRC-8)."""
+"""YuniKorn's built-in document, for a missing or empty one (SRC-8)."""
 
 RULE_GROUPS = (
     structure,
@@ -43,19 +43,19 @@ RULE_GROUPS = (
     limit_resources,
     limit_applications,
 )
-"""In the order of CFG 2.2, so that the first problem is the one YuniKorn reports."""
+"""Groups of rules in the order of CFG 2.2, so that the first error is the one that YuniKorn reports."""
 
 APPLIED_GROUPS = (applied_rules, templates, applied_access)
-"""In the order of APPLY-5. They come after the others, as YuniKorn finds them later."""
+"""Groups of rules in the order of APPLY-5. They come last, since YuniKorn checks them later."""
 
 
 def load_document(text: str | bytes, *, zero_blocks: bool = False) -> PartitionSpec:
-    """The queues of partition ``default`` (CFG-4); the other partitions are checked and dropped.
+    """Load the queues of partition ``default`` (CFG-4). Other partitions are checked and dropped.
 
-    An empty text has no partitions and is valid (CFG-2): the spec then has no queues. Cost: about 1 s for
-    the largest document allowed, see `extender.queueconfig.document`.
+    An empty text is valid and has no queues (CFG-2).
     ``zero_blocks``: see `partition_spec_from`.
-    Raises `ConfigError` with every problem found; whatever the text holds, nothing else is raised.
+    Cost: about 1 s for the largest document that `extender.queueconfig.document` allows.
+    Raises `ConfigError` with all errors, and nothing else for any text.
     """
     parsed = parse(text)
     partitions = _partitions(parsed)
@@ -70,7 +70,7 @@ def load_document(text: str | bytes, *, zero_blocks: bool = False) -> PartitionS
 
 
 def check_document(text: str | bytes) -> tuple[Problem, ...]:
-    """Every problem of a document, in YuniKorn's order of checks; none when it loads. Never raises."""
+    """All errors of a document, in YuniKorn's order of checks. Never raises."""
     try:
         parsed = parse(text)
     except ConfigError as error:

@@ -1,4 +1,4 @@
-"""Text to checked shape: reads YAML, holds it against the schema, and says what does not match and why."""
+"""Parsing of a queue document: reads the YAML and validates it against the schema."""
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,13 +24,16 @@ from extender.queueconfig.problems import (
 )
 
 MAX_QUEUES = 100_000
-"""Queues of one document, far above any real one."""
+"""Queues of a document, far more than any real one has."""
+
 MAX_PATHS = 16 * 1024 * 1024
-"""Characters of all queue paths together: deep below long names each queue repeats thousands."""
+"""Characters of all queue paths together. The path of a queue repeats the names of all queues above it."""
+
 MAX_MISTAKES = 20_000
-"""Mistakes of shape that are told apart; telling more costs a kilobyte each."""
+"""Schema errors that are reported separately. Each costs a kilobyte."""
+
 MAX_LEFT_OUT = 100
-"""Values of a wrong type that do not hide other problems; each finding is held against all of them."""
+"""Values of a wrong type that do not hide other errors. Each finding is compared with all of them."""
 
 SECTIONS: dict[str, type[schema.Section]] = {
     "partitions": schema.PartitionSection,
@@ -57,9 +60,9 @@ _SHAPES = {
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A document of the right shape, and what was wrong that does not stop further checks.
+    """A document that matches the schema, with errors that do not prevent further checks.
 
-    ``left_out``: places of values that could not be read and are missing in ``document``.
+    ``left_out``: places of values of a wrong type, which were removed from ``document``.
     """
 
     document: schema.QueuesDocument
@@ -68,9 +71,9 @@ class Parsed:
     left_out: tuple[Location, ...] = ()
 
     def located(self, findings: Iterable[DocumentFinding]) -> Iterator[Problem]:
-        """What the rules find, with the paths and lines of this document.
+        """Add the paths and lines of the document to findings of rules.
 
-        What may be found only because a value was left out is left out, too.
+        Findings that may be due to a removed value are left out.
         """
         return (_problem(finding, self.top) for finding in findings if not self._follows(finding.at))
 
@@ -79,10 +82,10 @@ class Parsed:
 
 
 def parse(text: str | bytes) -> Parsed:
-    """Read ``text`` by CFG-1 to CFG-3; an empty document has no partitions.
+    """Parse a document (CFG-1 to CFG-3). An empty one has no partitions.
 
-    Unknown and repeated keys, and values of a wrong type, are reported in the result and left out of it.
-    So they do not hide other problems. Raises `ConfigError` when an item of a list has the wrong type.
+    Unknown and duplicate keys and values of a wrong type are removed and reported in the result, so that they
+    do not hide other errors. Raises `ConfigError` if an item of a list has the wrong type.
     """
     read = read_document(text)
     top = MapValue() if read.top is None else read.top
@@ -93,7 +96,7 @@ def parse(text: str | bytes) -> Parsed:
 
 
 def _drop_null_items(top: Value) -> None:
-    """A dash with nothing after it adds nothing to a list, as in YuniKorn's parser."""
+    """Remove null items from lists, as YuniKorn's parser does."""
     waiting, seen = [top], set()
     while waiting:
         node = waiting.pop()
@@ -101,14 +104,15 @@ def _drop_null_items(top: Value) -> None:
             continue
         seen.add(id(node))
         if isinstance(node, ListValue):
-            kept = [place for place, item in enumerate(node) if item is not None]
-            node.lines[:] = [node.lines[place] for place in kept]
-            node[:] = [node[place] for place in kept]
+            places = [place for place, item in enumerate(node) if item is not None]
+            node.lines[:] = [node.lines[place] for place in places]
+            node[:] = [node[place] for place in places]
         waiting.extend(node.values() if isinstance(node, MapValue) else node)
 
 
 def _refuse_too_many_queues(top: Value) -> None:
-    """Before the models are built: a queue costs 2 KB there, and its path later."""
+    """Raise `ConfigError` for more than `MAX_QUEUES` queues, or more than `MAX_PATHS` characters of paths."""
+    # Later steps cost 2 KB for each queue.
     queues, paths = 0, 0
     waiting = [(top, 0)]
     while waiting:
@@ -187,7 +191,7 @@ def _finding(detail: ErrorDetails) -> DocumentFinding:
 
 
 def _policy_example(given: Any) -> str:
-    """How to say it: with the policy that was meant, if it is one (NODE-4)."""
+    """Correct way to write the policy that was given, or an example (NODE-4)."""
     policy = given if given in schema.NODE_POLICIES else schema.NODE_POLICIES[0]
     return f"write nodesortpolicy: {{type: {policy}}}"
 

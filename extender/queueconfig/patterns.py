@@ -1,6 +1,6 @@
-r"""Regular expressions of filters: Go's syntax, matched by RE2 in time linear in the name (PL-5, CFG-30).
+r"""Regular expressions of filters in Go's syntax, matched by RE2 in linear time (PL-5, CFG-30).
 
-RE2 in C++ is not Go's regexp. What would mean something else is translated or refused before RE2 reads it:
+RE2 in C++ differs from Go's regexp. Patterns with a different meaning are translated or refused:
 
 | pattern | Go 1.26 | RE2 | here |
 |---|---|---|---|
@@ -16,7 +16,7 @@ These differences remain:
 
 | pattern | Go 1.26 | here |
 |---|---|---|
-| ``[\pC]``, ``[\p{Cn}]``, ``[\P{LC}]`` | a set | refused: RE2 has no words for it inside a class |
+| ``[\pC]``, ``[\p{Cn}]``, ``[\P{LC}]`` | a set | refused: RE2 cannot express it inside a class |
 | ``\p{Old_Italic}``, another script of two words | refused, although Go 1.24 has it | the script |
 | ``\pL``, ``\p{Lo}``, ``\p{Han}``, ``\pS``, ``\p{So}``, ``\p{Common}`` | Unicode 15.0 | 627 more, of 15.1 |
 | ``((a{1000}){0}){1000}`` | the empty text | refused: too many repetitions in all |
@@ -33,32 +33,35 @@ from typing import Protocol
 import re2
 
 LONGEST = 5_000
-"""Characters of a pattern, also after its translation. Go has no such bound."""
+"""Characters of a pattern, before and after translation. Go has no such limit."""
+
 MAX_MEMORY = 4 * 2**20
-"""Bytes of a compiled pattern with the states that matching finds. RE2 forgets states to stay below it."""
+"""Bytes of a compiled pattern with its cached states. RE2 drops states to stay below the limit."""
+
 MAX_MEMORY_COUNTED = 2 * MAX_MEMORY
-"""Bytes of one that has counted repetitions, which are written out: enough for ``[\\pL\\pN]{1,253}``."""
+"""Bytes of a pattern with counted repetitions, which RE2 expands. Enough for ``[\\pL\\pN]{1,253}``."""
+
 MAX_COMPILED = 64
-"""Compiled patterns of each of the two kinds that are held at once."""
+"""Compiled patterns in the cache, for each of the two kinds."""
 
 
 class PatternError(ValueError):
-    """A text that is no regular expression, or one that goes beyond the bounds."""
+    """An invalid regular expression, or one beyond a limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamePattern:
-    """A regular expression that is searched for in names."""
+    """A regular expression for names."""
 
     text: str
 
     def __call__(self, name: str) -> bool:
-        """True if some part of the name matches, as in Go's MatchString."""
+        """True if a part of the name matches, as in Go's MatchString."""
         return _compiled(self.text).search(_encoded(name)) is not None
 
 
 def name_pattern(text: str) -> NamePattern:
-    """The pattern of a text that compiles. Raises `PatternError`."""
+    """Compile a pattern. Raises `PatternError`."""
     _compiled(text)
     return NamePattern(text)
 
@@ -66,7 +69,9 @@ def name_pattern(text: str) -> NamePattern:
 class _Program(Protocol):
     """A pattern compiled by RE2."""
 
-    def search(self, text: bytes) -> object | None: ...
+    def search(self, text: bytes) -> object | None:
+        """The first match, or None."""
+        ...
 
 
 def _compiled(text: str) -> _Program:
@@ -80,19 +85,20 @@ def _compiled_plain(text: str) -> _Program:
 
 @lru_cache(maxsize=MAX_COMPILED)
 def _compiled_counted(text: str) -> _Program:
-    """Apart from the others, of which there may be thousands, since this one may take 0.2 s to compile."""
+    """Compile a pattern with counted repetitions, with a cache of its own."""
+    # Such a pattern may take 0.2 s to compile, so thousands of others must not displace it.
     return _compile(text, _options(MAX_MEMORY_COUNTED))
 
 
 def _compile(text: str, options: "re2.Options") -> _Program:
-    """Raises `PatternError`."""
+    """Translate and compile a pattern. Raises `PatternError`."""
     pattern = translated(text) if len(text) <= LONGEST else text
     if len(pattern) > LONGEST:
         raise PatternError(f"longer than {LONGEST} characters")
     if _HALVES.search(text):
         raise PatternError("half of a surrogate pair is no character")
     program = _program(pattern, options)
-    # RE2 looks for a \B between bytes. What begins by reading whole characters never gets there.
+    # RE2 also finds a \B between the bytes of a character, unless the pattern begins by matching characters.
     return _program(rf"\A(?s:.)*?(?:{pattern})", options) if r"\B" in pattern else program
 
 
@@ -102,7 +108,7 @@ def _program(pattern: str, options: "re2.Options") -> _Program:
     except re2.error as error:
         raise PatternError(_explained(error)) from None
     finally:
-        # The library's own cache would hold 128 more.
+        # The library's own cache would hold up to 128 more.
         re2.purge()
     return program
 
@@ -119,7 +125,7 @@ _HALVES = re.compile("[\ud800-\udfff]")
 
 
 def _encoded(name: str) -> bytes:
-    """UTF-8. Half of a surrogate pair becomes the replacement character, as where Go reads JSON."""
+    """A name in UTF-8. As in Go's JSON decoder, half of a surrogate pair becomes U+FFFD."""
     try:
         return name.encode()
     except UnicodeEncodeError:
@@ -135,11 +141,11 @@ _OUTSIDE = re.compile(
     re.DOTALL,
 )
 _INSIDE = re.compile(rf"{_CATEGORY}|\\.|\[:\^?[a-z]+:\]|(?P<closes>\])|[^]\\[]+|.", re.DOTALL)
-"""Parts of a pattern outside and inside of a class. Together the parts are the pattern."""
+"""Parts of a pattern outside and inside of a class. Together, the parts are the whole pattern."""
 
 
 def translated(text: str) -> str:
-    """A pattern in RE2's syntax. Raises `PatternError` for what only RE2 accepts."""
+    """Translate a pattern into RE2's syntax. Raises `PatternError` for syntax that only RE2 accepts."""
     return "".join(_translated_parts(text))
 
 
@@ -169,7 +175,7 @@ def _outside_classes(part: str, found: dict[str, str | None]) -> str:
 
 
 _MOST_DIGITS = 8
-"""Digits of a number that both read. A number with more is far above the bound."""
+"""Digits of a number that both Go and RE2 accept. A longer number is far above the limit of both."""
 _LEADING_ZERO = re.compile("0[0-9]")
 
 _CATEGORIES = """
@@ -183,7 +189,7 @@ _CATEGORIES = """
     Z Separator, Zl LineSeparator, Zp ParagraphSeparator, Zs SpaceSeparator
 """
 _SHORT = {name.lower(): names[0] for names in map(str.split, _CATEGORIES.split(",")) for name in names}
-"""The short name of each general category, by any of its names."""
+"""Short name of each general category, by any of its names."""
 _NOT_IN_NAMES = str.maketrans("", "", "_- ")
 
 _VISIBLE = r"\pL\pM\pN\pP\pS\pZ"
@@ -194,7 +200,7 @@ _WRITTEN_OUT: dict[str, tuple[str, str]] = {
     "Cn": ("", _VISIBLE + r"\pC"),
     "C": ("", _VISIBLE),
 }
-"""The members of a class that mean such a set and its complement. Empty where there are none."""
+"""Class members for such a set, and for its complement. Empty where RE2 cannot express it."""
 
 
 def _category(written: str, *, in_class: bool) -> str:
@@ -214,15 +220,15 @@ def _category(written: str, *, in_class: bool) -> str:
 
 
 def _name(given: str) -> str:
-    """A category or script in RE2's spelling. Case, spaces, hyphens and underscores make no difference."""
+    """A category or script in RE2's spelling. Case, spaces, hyphens and underscores do not matter."""
     plain = given.translate(_NOT_IN_NAMES).lower()
     if plain in _SHORT:
         return _SHORT[plain]
-    # Scripts of two words are known by their exact names only.
+    # RE2 knows scripts of two words only by their exact names.
     return given if "_" in given else plain.capitalize()
 
 
-# -- what is wrong with a pattern --------------------------------------------------------------------------
+# -- errors ------------------------------------------------------------------------------------------------
 
 _BAD_NAME = "the name of a group has only letters, digits and _, and is used once"
 _TOO_OFTEN = "a repetition is of 0 to 1000 times, together with those inside it"
@@ -240,11 +246,11 @@ _EXPLAINED = {
     "invalid named capture group": _BAD_NAME,
     "pattern too large - compile failed": "too large when its repetitions and categories are written out",
 }
-"""Paddock's sentence for each of RE2's, with braces for the part of the pattern that RE2 names."""
+"""Paddock's message for each message of RE2. Braces stand for the part of the pattern that RE2 names."""
 _SHOWN = 40
 
 
 def _explained(error: Exception) -> str:
-    said: bytes = error.args[0]
-    kind, _, part = said.decode(errors="replace").partition(": ")
+    message: bytes = error.args[0]
+    kind, _, part = message.decode(errors="replace").partition(": ")
     return _EXPLAINED.get(kind, kind).replace("{}", part[:_SHOWN])

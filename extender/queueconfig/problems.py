@@ -1,4 +1,4 @@
-"""Problems of a document as values: where, by which rule, and what would be right."""
+"""Errors of a queue document, as values."""
 
 import json
 import re
@@ -12,7 +12,7 @@ Location = tuple[str | int, ...]
 """Keys and list positions from the top of the document: ``("partitions", 0, "queues", 2, "name")``."""
 
 MAX_REPORTED = 1_000
-"""Problems kept of one document; a file that is not a queue document at all could have a million."""
+"""Errors of a document, at most. A file that is no queue document could have a million."""
 
 _SHOWN_CHARACTERS = 80
 _MESSAGE_CHARACTERS = 500
@@ -21,15 +21,15 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong. ``path`` as in ``partitions[0].queues[2].resources.max.vcore``, "" for the whole text.
+    """An error in a document, or a warning about it."""
 
-    ``rule`` is a rule id of the specification. Broken YAML and the limits on size, depth and nodes have none
-    of their own and count as CFG-2, the rule for YAML itself. ``line`` starts at 1, None when unknown.
-    """
-
+    #: Such as ``partitions[0].queues[2].resources.max.vcore``. Empty for the whole document.
     path: str
+    #: Rule id of the specification. CFG-2 also stands for broken YAML and for limits of size and depth.
     rule: str
+    #: The error, and how to correct it.
     message: str
+    #: Line number from 1, None if it is unknown.
     line: int | None = None
 
     def __str__(self) -> str:
@@ -39,7 +39,7 @@ class Problem:
 
 
 class ConfigError(PaddockError):
-    """A configuration that cannot be used: every problem found, in YuniKorn's order of checks (CFG 2.2)."""
+    """An invalid configuration. ``problems``: all errors, in YuniKorn's order of checks (CFG 2.2)."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(problems)
@@ -49,7 +49,7 @@ class ConfigError(PaddockError):
 
 @dataclass(frozen=True, slots=True)
 class DocumentFinding:
-    """A problem as a rule states it: its place still in steps, its line not looked up yet."""
+    """An error as a rule reports it, without path text and line."""
 
     at: Location
     rule: str
@@ -57,10 +57,8 @@ class DocumentFinding:
 
 
 def reported(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """The first `MAX_REPORTED` problems, and after them one that says so when there are more.
-
-    That one has the rule of the last, so that leaving out a kind of rules leaves it out as well.
-    """
+    """The first `MAX_REPORTED` errors. If there are more, a last one says so."""
+    # It has the rule of the last error, so that a filter by rules treats both alike.
     first = tuple(islice(problems, MAX_REPORTED + 1))
     if len(first) <= MAX_REPORTED:
         return first
@@ -69,7 +67,7 @@ def reported(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def path_text(at: Location) -> str:
-    """``("queues", 2, "nvidia.com/gpu")`` as ``queues[2]["nvidia.com/gpu"]``."""
+    """A location as text, such as ``queues[2]["nvidia.com/gpu"]``."""
     return "".join(_step_text(step) for step in at).removeprefix(".")
 
 
@@ -81,13 +79,13 @@ def _step_text(step: str | int) -> str:
 
 
 def shown(text: str) -> str:
-    """A text from the document, quoted and cut short, fit for one line of a message."""
+    """A text of the document, quoted and shortened, for one line of a message."""
     short = cut(text, _SHOWN_CHARACTERS)
     return json.dumps(short, ensure_ascii=not short.isprintable())
 
 
 def one_line(text: str) -> str:
-    """A message, cut short, with whatever cannot be printed written out."""
+    """A shortened message, with unprintable characters escaped."""
     short = cut(text)
     if short.isprintable():
         return short
@@ -95,5 +93,5 @@ def one_line(text: str) -> str:
 
 
 def cut(text: str, most: int = _MESSAGE_CHARACTERS) -> str:
-    """``text``, cut to ``most`` characters and a mark; names in a document may be megabytes long."""
+    """A text of at most ``most`` characters and an ellipsis. Names in a document may be megabytes long."""
     return text if len(text) <= most else text[:most] + "…"

@@ -1,12 +1,12 @@
-"""The shape of a queue document (CFG 2.1): strict models, nothing of what the values mean together.
+"""Schema of a queue document (CFG 2.1), as strict models. Rules between values are elsewhere.
 
-Every key YuniKorn knows is here, also those that nothing uses yet, so that a full document parses. Scalars
-arrive as text and are decoded by the type of their field, with the spellings YuniKorn's parser takes:
+All keys of YuniKorn are included, even those without effect, so that every valid document parses. Scalars
+arrive as text. They are decoded by the type of their field, with the spellings of YuniKorn's parser:
 
-- text: any scalar as written (``name: 007`` is "007"), null is "";
-- switch: ``true``/``false`` and the YAML 1.1 words ``yes no on off y n``, null is false;
-- count: an unsigned 64-bit integer (also ``0x10``, ``0o17``, ``1_000``, ``5.0``, ``1e3``; a leading 0 is
-  octal, but 018 is eighteen), null is 0.
+- text: any scalar as written, so ``name: 007`` is "007". Null is empty.
+- switch: ``true``, ``false`` and the words ``yes no on off y n`` of YAML 1.1. Null is false.
+- count: an unsigned 64-bit integer, such as ``0x10``, ``0o17``, ``1_000``, ``5.0`` or ``1e3``. A leading 0
+  means octal, but 018 is eighteen. Null is 0.
 """
 
 import re
@@ -23,8 +23,8 @@ NODE_POLICIES = ("fair", "binpacking")
 _CASES = (str.lower, str.capitalize, str.upper)
 _TRUE = frozenset(case("true") for case in _CASES)
 _FALSE = frozenset(case("false") for case in _CASES)
-_YES = frozenset(case(word) for word in ("y", "yes", "on") for case in _CASES)
-_NO = frozenset(case(word) for word in ("n", "no", "off") for case in _CASES)
+_YES = frozenset(case(text) for text in ("y", "yes", "on") for case in _CASES)
+_NO = frozenset(case(text) for text in ("n", "no", "off") for case in _CASES)
 _INTEGER = re.compile(
     r"(?P<sign>[+-]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<bin>[01]+)|0[oO]?(?P<oct>[0-7]+)|(?P<dec>0|[1-9][0-9]*))"
 )
@@ -104,23 +104,25 @@ Weight = Annotated[float, BeforeValidator(_weight)]
 Texts = Annotated[list[Text], BeforeValidator(_list)]
 TextMap = Annotated[dict[str, Text], BeforeValidator(_mapping)]
 Amounts = dict[str, Text]
-"""Quantities by resource name, still text (CFG-3); whether they are quantities is CFG-22."""
+"""Quantities by resource, as text (CFG-3). CFG-22 checks that they are quantities."""
 
 
 class Section(BaseModel):
-    """A mapping with fixed keys; an unknown key is an error (CFG-1). A null section is an empty one."""
+    """A mapping with fixed keys. An unknown key is an error (CFG-1). Null counts as an empty section."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class Resources(Section):
-    """None is an absent map, which CFG-7 tells from an empty one."""
+    """Resources of a queue. None for an absent map, which differs from an empty one (CFG-7)."""
 
     guaranteed: Amounts | None = None
     max: Amounts | None = None
 
 
 class LimitEntry(Section):
+    """Limits of some users and user groups."""
+
     limit: Text = ""
     users: Texts = Field(default_factory=list)
     groups: Texts = Field(default_factory=list)
@@ -129,6 +131,8 @@ class LimitEntry(Section):
 
 
 class ChildTemplate(Section):
+    """Template for dynamic queues."""
+
     maxapplications: Count = 0
     properties: TextMap = Field(default_factory=dict)
     resources: Annotated[Resources, BeforeValidator(_mapping)] = Resources()
@@ -141,7 +145,10 @@ class ChildTemplate(Section):
 
 
 class QueueSection(Section):
-    """No template and an empty one are the same (TPL-1); None keeps a large document small."""
+    """A queue.
+
+    ``childtemplate``: None if it is absent, which has the effect of an empty one (TPL-1).
+    """
 
     name: Text = ""
     parent: Switch = False
@@ -156,12 +163,16 @@ class QueueSection(Section):
 
 
 class RuleFilter(Section):
+    """Filter of a placement rule, by users and user groups."""
+
     type: Text = ""
     users: Texts = Field(default_factory=list)
     groups: Texts = Field(default_factory=list)
 
 
 class PlacementRule(Section):
+    """A placement rule, with its parent rule."""
+
     name: Text = ""
     create: Switch = False
     filter: RuleFilter | None = None
@@ -170,23 +181,27 @@ class PlacementRule(Section):
 
 
 class PreemptionSection(Section):
-    """None means the default: preemption on, quota preemption off."""
+    """Switches of preemption. None means the default: preemption on, quota preemption off."""
 
     enabled: Switch | None = None
     quotapreemptionenabled: Switch | None = None
 
 
 class NodeSortPolicy(Section):
+    """Order of nodes, and weights of resources."""
+
     type: Text = ""
     resourceweights: Annotated[dict[str, Weight], BeforeValidator(_mapping)] = Field(default_factory=dict)
 
 
 class UserGroupResolver(Section):
+    """Source of a user's groups."""
+
     type: Text = ""
 
 
 class PartitionSection(Section):
-    """``queues`` None is an absent list, which CFG-5 tells from an empty one."""
+    """A partition. ``queues``: None for an absent list, which differs from an empty one (CFG-5)."""
 
     name: Text = ""
     queues: list[QueueSection] | None = None
@@ -202,7 +217,7 @@ class PartitionSection(Section):
 
 
 class QueuesDocument(Section):
-    """The whole text. ``checksum`` is read over: SRC-9 computes it."""
+    """A whole document. ``checksum`` is ignored, since it is computed (SRC-9)."""
 
     partitions: Annotated[list[PartitionSection], BeforeValidator(_list)] = Field(default_factory=list)
     checksum: Text = ""

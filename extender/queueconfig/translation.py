@@ -1,4 +1,4 @@
-"""A document that has passed every check, as the values core works with."""
+"""Translation of a valid document into core values."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -31,9 +31,9 @@ DENY = "deny"
 
 
 def partition_spec_from(partition: PartitionNode, *, zero_blocks: bool = False) -> PartitionSpec:
-    """Partition ``default`` of a document, or one of the others, which nobody uses (CFG-4).
+    """Translate a partition. Only ``default`` is ever used (CFG-4).
 
-    ``zero_blocks``: whether a ``max`` of nothing but zeros blocks what it names, instead of being none (Q-2).
+    ``zero_blocks``: True if a ``max`` of only zeros blocks its resources. Otherwise it is no max (Q-2).
     """
     section = partition.section
     root, *below = partition.root.with_descendants()
@@ -52,7 +52,7 @@ def partition_spec_from(partition: PartitionNode, *, zero_blocks: bool = False) 
 
 
 def _queue_spec(queue: QueueNode, more_limits: list[LimitEntry] | tuple[()], zero_blocks: bool) -> QueueSpec:
-    """``more_limits``: the partition's, which are the root's when it has none of its own (CFG-8)."""
+    """Translate a queue. ``more_limits``: limits that apply if the queue has none of its own (CFG-8)."""
     section = queue.section
     maximum = None if queue.is_root else _maximum(section.resources.max, zero_blocks)
     return QueueSpec(
@@ -81,7 +81,7 @@ def _limit(entry: LimitEntry) -> LimitSpec:
 
 
 def _template(template: ChildTemplate | None, zero_blocks: bool) -> TemplateSpec | None:
-    """None for an empty one (TPL-1). One of nothing but zeros sets nothing and still is one (C3)."""
+    """Translate a template. None for an empty one (TPL-1). A template of only zeros is not empty (C3)."""
     if template is None or template.is_empty:
         return None
     maximum = _maximum(template.resources.max, zero_blocks)
@@ -96,13 +96,13 @@ def _template(template: ChildTemplate | None, zero_blocks: bool) -> TemplateSpec
 
 
 def _rule(rule: PlacementRule) -> RuleSpec:
-    who = filter_spec(rule.filter) if rule.filter is not None else FilterSpec()
+    users = filter_spec(rule.filter) if rule.filter is not None else FilterSpec()
     parent = _rule(rule.parent) if rule.parent is not None else None
-    return RuleSpec(rule.name.lower(), rule.create, rule.value, who, parent)
+    return RuleSpec(rule.name.lower(), rule.create, rule.value, users, parent)
 
 
 def filter_spec(section: RuleFilter) -> FilterSpec:
-    """A filter with its regular expressions compiled. Without one that cannot be, it matches nobody."""
+    """Translate a filter and compile its regular expressions. An invalid one matches no user."""
     users, groups = tuple(section.users), tuple(section.groups)
     allow = section.type.lower() != DENY
     return FilterSpec(allow, users, groups, _matcher(users), _matcher(groups))
@@ -132,6 +132,6 @@ def _maximum(texts: Mapping[str, str] | None, zero_blocks: bool) -> Resource | N
 
 
 def _defined(texts: Mapping[str, str] | None) -> Resource | None:
-    """A map counts when one of its values is above zero; then its zeros count too (Q-2)."""
+    """Amounts of a map, including zeros, or None if none of them is above zero (Q-2)."""
     amounts = Resource({name: queue_amount(name, text) for name, text in (texts or {}).items()})
     return amounts if strictly_positive(amounts) else None

@@ -1,4 +1,4 @@
-"""The log: one JSON line per decision and per thing that went wrong, on standard output. No secrets."""
+"""The log: JSON lines on standard output, for decisions and for everything that went wrong. No secrets."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ import structlog
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 
 FLUSH_DELAY = 0.05
-"""Seconds that a decision's line may wait, so that writing it costs the answer nothing."""
+"""Seconds for which a decision's line is held back, so that writing it does not delay the answer."""
 
 Logger = structlog.typing.FilteringBoundLogger
 Later = Callable[[float, Callable[[], None]], object]
@@ -22,7 +22,10 @@ def _render(_logger: Any, _name: str, event: Mapping[str, Any]) -> str:
 
 
 def configure_logs(stream: TextIO | None = None, *, debug: bool = False) -> Logger:
-    """The process's logger for everything but decisions."""
+    """Set up and return the logger of the process, which is used for everything but decisions.
+
+    ``stream``: None for standard output. ``debug``: True to include lines of level debug.
+    """
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
@@ -39,7 +42,7 @@ def configure_logs(stream: TextIO | None = None, *, debug: bool = False) -> Logg
 
 
 class Decided(msgspec.Struct):
-    """A decision's line; ``timestamp`` is filled in when it is written."""
+    """A decision's line. ``timestamp`` is filled in when the line is written."""
 
     verb: str
     code: str
@@ -54,7 +57,10 @@ class Decided(msgspec.Struct):
 
 
 class DecisionLog:
-    """Lines of decisions, encoded and written a moment after the answer has gone, in one piece."""
+    """Lines of decisions. They are encoded and written together, a moment after the answers were sent.
+
+    ``later(seconds, call)``: calls back on the same thread. ``stream``: None for standard output.
+    """
 
     def __init__(self, later: Later, stream: TextIO | None = None) -> None:
         self._later = later
@@ -62,12 +68,14 @@ class DecisionLog:
         self._waiting: list[tuple[float, Decided]] = []
 
     def add(self, line: Decided, *, now: float) -> None:
+        """Add a line. ``now``: seconds since the epoch."""
         self._waiting.append((now, line))
         if len(self._waiting) == 1:
             self._later(FLUSH_DELAY, self.flush)
 
     def flush(self) -> None:
-        """Write what waits. The stream is looked up here: it may be replaced while we run."""
+        """Write all lines that were added."""
+        # Standard output may be replaced while Paddock runs, so it is looked up each time.
         waiting, self._waiting = self._waiting, []
         for at, line in waiting:
             line.timestamp = datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")

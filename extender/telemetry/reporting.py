@@ -1,4 +1,4 @@
-"""Reports of the parts that talk to the network, as metrics and log lines."""
+"""Metrics and log lines about watches, effects and connections."""
 
 import time
 
@@ -10,7 +10,7 @@ CLOSED_REPORTED_EVERY = 10.0
 
 
 class Reporting:
-    """Metrics and log lines for what reflectors, the effector and the listeners report."""
+    """Receiver of the reports of reflectors, effector and listeners."""
 
     def __init__(self, metrics: Metrics, log: Logger) -> None:
         self._metrics = metrics
@@ -18,27 +18,35 @@ class Reporting:
         self._closed_reported_at = float("-inf")
 
     def listed(self, kind: str, items: int, seconds: float) -> None:
+        """Count and log a complete list of a kind of objects."""
         self._metrics.relists.labels(kind).inc()
-        self._log.info("listed", kind=kind, items=items, seconds=round(seconds, 3))
+        self._log.info("listed all objects of a kind", kind=kind, items=items, seconds=round(seconds, 3))
 
     def undecodable(self, kind: str, name: str, error: str) -> None:
+        """Count and log an invalid object."""
         self._metrics.undecodable.labels(kind).inc()
         if kind == "nodes":
             self._metrics.yunikorn.totals.nodes["failed"] += 1
-        self._log.warning("object not readable", kind=kind, name=name, error=error)
+        text = "object is invalid; its last valid version stays in force"
+        self._log.warning(text, kind=kind, name=name, error=error)
 
     def interrupted(self, kind: str, error: Exception, pause: float) -> None:
+        """Count and log a broken watch. ``pause``: seconds until the next try."""
         self._metrics.interruptions.labels(kind).inc()
-        self._log.warning("watch interrupted", kind=kind, error=str(error), pause=round(pause, 3))
+        text = "watch was interrupted and will be tried again after the pause"
+        self._log.warning(text, kind=kind, error=str(error), pause=round(pause, 3))
 
     def failed(self, effect: str, namespace: str, name: str, error: str) -> None:
-        """An effect came to nothing; the metric of effects counts those that are not told of."""
+        """Log an effect that failed. The metric of effects also counts failures without a log line."""
         self._log.warning("effect failed", effect=effect, namespace=namespace, name=name, error=error)
 
     def closed(self, port: str, why: str) -> None:
-        """A connection was closed before its request was whole; of many, one line in ten seconds."""
+        """Count and log a connection that was closed before its request was complete.
+
+        At most one line is logged every `CLOSED_REPORTED_EVERY` seconds.
+        """
         self._metrics.closed.labels(port, why).inc()
         now = time.monotonic()
         if now - self._closed_reported_at >= CLOSED_REPORTED_EVERY:
             self._closed_reported_at = now
-            self._log.warning("connection closed", port=port, reason=why)
+            self._log.warning("connection was closed before its request was complete", port=port, reason=why)

@@ -1,5 +1,6 @@
-"""The witness of every decision: counts it, logs it, and writes the pod's story."""
+"""Witness of the engine: counts and logs decisions, and writes the stories of pods."""
 
+import logging
 from collections.abc import Callable
 
 from prometheus_client import Counter
@@ -15,6 +16,7 @@ from core.ledger.outcomes import EvictionOutcome
 from core.ledger.pods.record import PodRecord
 from extender.telemetry.logs import Decided, DecisionLog, Logger
 from extender.telemetry.metrics import Metrics
+from extender.telemetry.verdicts import LastVerdicts
 from extender.views.journal import Journal
 from extender.views.recent_plans import RecentPlans
 from extender.views.story import described
@@ -28,7 +30,12 @@ _EVICTED = {
 
 
 class DecisionWitness:
-    """The engine's witness. ``clock()``: the engine's, by which its slices are timed."""
+    """The engine's witness.
+
+    A decision is logged at level info if it differs from the last one of its verb for the pod. A repetition
+    is logged at level debug.
+    ``clock()``: the engine's clock, to measure its slices.
+    """
 
     def __init__(
         self,
@@ -47,8 +54,11 @@ class DecisionWitness:
         self._counters: dict[tuple[str, str], Counter] = {}
         self._metrics = metrics
         self._clock = clock
+        self._verdicts = LastVerdicts()
+        self._logs_repetitions = log.is_enabled_for(logging.DEBUG)
 
     def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None:
+        """Count a decision, log it, and add it to the pod's story."""
         if isinstance(verdict, Ignored):
             if verb == "preempt":
                 self._metrics.foreign.inc()
@@ -57,22 +67,28 @@ class DecisionWitness:
         self._counter(verb, code).inc()
         facts = record.facts
         self._journal.note(facts.uid, f"{verb}: {code}", detail, now=now)
+        # Scores differ from call to call, so that only their code counts.
+        is_new = self._verdicts.is_new(facts.uid, verb, (code, "" if verb == "prioritize" else detail))
+        if not (is_new or self._logs_repetitions):
+            return
         application = record.membership.application.name if record.membership.application else ""
+        level = "info" if is_new else "debug"
         self._decisions.add(
-            Decided(verb, code, detail, facts.namespace, facts.name, facts.uid, application), now=now
+            Decided(verb, code, detail, facts.namespace, facts.name, facts.uid, application, level=level),
+            now=now,
         )
 
     def _counter(self, verb: str, code: str) -> Counter:
-        """Looked up once: finding a labelled series costs more than counting."""
+        """The series of a verb and a code. Looked up once, since that costs more than counting."""
         counter = self._counters.get((verb, code))
         if counter is None:
             counter = self._counters[verb, code] = self._metrics.decisions.labels(verb, code)
         return counter
 
     def learned(self, event: on.Event, *, now: float) -> None:
-        """Only what belongs to a story; a decision's own events are told as the decision.
+        """Count an event, and add it to the pod's story.
 
-        Every event passes here, so what is counted of pods and applications is counted here.
+        Events of a decision are part of the decision's line.
         """
         self._metrics.yunikorn.learned(event)
         match event:
@@ -83,6 +99,7 @@ class DecisionWitness:
                 what = f"bound to {pod.node}" if pod.node else "seen, pending"
                 self._note(pod.uid, f"{what}, leaving" if pod.deleting else what, now)
             case on.PodDeleted(uid):
+                self._verdicts.drop(uid)
                 self._note(uid, "gone", now)
             case on.PodBound(uid, node):
                 self._note(uid, f"binding posted for {node}", now)
@@ -99,6 +116,7 @@ class DecisionWitness:
         self._journal.note(uid, what, now=now)
 
     def planned(self, outcome: Outcome, *, pod: str, how: str, now: float) -> None:
+        """Count and log a plan, or why there is none, and add it to the pod's story."""
         self._metrics.yunikorn.calls.end_attempt(outcome.uid)
         if isinstance(outcome, Plan):
             self._metrics.plans.labels(outcome.kind.value).inc()
@@ -113,13 +131,17 @@ class DecisionWitness:
         self._preemptions.note(outcome, pod=pod, how=how, now=now)
 
     def breached(self, plan: Plan, breaches: tuple[Breach, ...], *, pod: str, now: float) -> None:
+        """Count and log a plan that broke a law."""
         self._metrics.breaches.inc()
         self._preemptions.note_breach(plan, breaches, pod=pod, now=now)
         laws = [f"{each.law}: {each.text}" for each in breaches]
-        self._log.error("preemption breaks a law", pod=pod, laws=laws, receipt=plan.receipt.as_text())
+        text = "preemption plan breaks a law and was dropped; this is a bug"
+        self._log.error(text, pod=pod, laws=laws, receipt=plan.receipt.as_text())
 
     def drifted(self, drifts: list[Drift]) -> None:
+        """Count an audit, and log the first 20 of its differences."""
         self._metrics.audits.inc()
         self._metrics.drift.set(len(drifts))
         for drift in drifts[:20]:
-            self._log.error("audit drift", what=drift.what, expected=drift.expected, actual=drift.actual)
+            text = "audit found a difference; this is a bug"
+            self._log.error(text, what=drift.what, expected=drift.expected, actual=drift.actual)

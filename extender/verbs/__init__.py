@@ -1,1 +1,1 @@
-"""Answers to kube-scheduler's four calls, and what decides whether a call may be answered at all."""
+"""Answers to kube-scheduler's four calls, and the checks that a call must pass before it is answered."""

@@ -1,6 +1,7 @@
-"""The verb bind: bytes in, bytes out. A call waits for its pod's group, and for the API server's answer.
+"""The verb bind: request bytes in, answer bytes out.
 
-No decision is made here. Faults are raised; only the HTTP middleware turns one into an answer.
+A call waits for the other members of its pod's group and for the API server's answer. No decision is made
+here. Faults are raised, and the HTTP middleware turns them into answers.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from core.workload.pod import PodFacts
 from extender.engine.engine import Engine
 from extender.verbs.confirmation import why_unbindable
 from extender.verbs.faults import CallFault, DeadlinePassed, NotReady
-from extender.verbs.leading import Lead, NotLeading, Unled
+from extender.verbs.leading import Lead, NoLease, NotLeading
 from extender.verbs.waits import Waits
 from extender.wire.calls import extender_v1 as v1
 
@@ -25,7 +26,10 @@ HUNG_UP = "the caller has hung up; nothing was sent"
 
 @dataclass(frozen=True, slots=True)
 class PostBinding:
-    """Binding that a bind call of kube-scheduler asks for. ``fenced``: only while the Lease is held (F-3)."""
+    """A Binding that a bind call asks for.
+
+    ``fenced``: True if it may be posted only while this instance holds the Lease (F-3).
+    """
 
     uid: PodUid
     namespace: str
@@ -36,7 +40,12 @@ class PostBinding:
 
 @dataclass(frozen=True, slots=True)
 class BindOutcome:
-    """How a Binding ended. ``certain``: when not bound, whether it can still come about."""
+    """Result of posting a Binding.
+
+    ``bound``: True if the pod is bound to the node.
+    ``certain``: False if the pod is not known to be bound but may still become so.
+    ``message``: the API server's reason for a failure.
+    """
 
     bound: bool
     certain: bool = True
@@ -44,22 +53,25 @@ class BindOutcome:
 
 
 class Binder(Protocol):
-    """Who talks to the API server for a bind call."""
+    """Requests to the API server on behalf of a bind call."""
 
     async def post(self, binding: PostBinding, *, within: float) -> BindOutcome:
-        """Post a Binding and see it through, for at most ``within`` seconds."""
+        """Post a Binding and find out its result within ``within`` seconds."""
         ...
 
     async def read_pod(self, namespace: str, name: str, *, within: float) -> PodFacts | None:
-        """The pod as it is now, or None when there is none."""
+        """Current state of a pod on the API server, or None if it does not exist."""
         ...
 
 
 class BindVerb:
-    """Answers for one engine.
+    """Bind calls of one engine.
 
-    ``deadline``: seconds for a whole call; ``synced`` is set when the caches are; ``asked()`` is called
-    before a call is looked at; ``waits_for()``: what is waited for before the lists, or an empty text.
+    ``synced``: set once the caches are synced.
+    ``deadline``: seconds for a whole call.
+    ``asked()``: called at the start of every call.
+    ``lead``: the Lease, None if none is configured.
+    ``waits_for()``: the reason why the caches are not synced, or an empty text.
     """
 
     def __init__(
@@ -76,16 +88,17 @@ class BindVerb:
         self._engine = engine
         self._binder = binder
         self._synced = synced
-        self._asked, self._lead, self._waits_for = asked, lead or Unled(), waits_for
+        self._asked, self._lead, self._waits_for = asked, lead or NoLease(), waits_for
         self.deadline = deadline
         self.waits = Waits()
         self._open: dict[PodUid, asyncio.Task[bytes]] = {}
 
     async def bind(self, body: bytes) -> bytes:
-        """Bind a pod, or say why not. Idempotent: a second call for a pod waits for the first one's end.
+        """Bind a pod and return the answer. Raises `CallFault` if the pod may not be bound.
 
-        To be cancelled when its caller hangs up: then a wait for others ends and nothing is posted any more;
-        what was sent is seen through.
+        Idempotent. A second call for the same pod waits until the first one has ended.
+        Cancel it when the caller hangs up. A call that waits for its group then ends without a Binding.
+        A Binding that was already sent is still awaited.
         """
         request = v1.bind_request_from(body)
         self._asked()
@@ -96,7 +109,7 @@ class BindVerb:
             await asyncio.wait([before])
         task = loop.create_task(self._bind(request, until, given_up))
         self._open[uid] = task
-        # Not when this call ends: one that is given up leaves its Binding under way.
+        # The task closes itself: if this call is cancelled, its Binding may still be under way.
         task.add_done_callback(lambda ended: self._close(uid, ended, given_up=given_up))
         try:
             return await asyncio.shield(task)
@@ -109,16 +122,16 @@ class BindVerb:
         del self._open[uid]
         error = None if ended.cancelled() else ended.exception()
         if given_up.is_set() and error is not None and not isinstance(error, PaddockError):
-            # Nobody is left to whom the fault could be told; of a bug we must hear all the same.
+            # No caller is left to receive the error, but a bug must still be reported.
             ended.get_loop().call_exception_handler({"message": "bug in a bind call", "exception": error})
 
     async def _bind(self, request: v1.BindRequest, until: float, given_up: asyncio.Event) -> bytes:
         loop = asyncio.get_running_loop()
-        pod = await self._shown(request, until - loop.time())
+        pod = await self._bindable_pod(request, until - loop.time())
         managed = self._engine.is_managed(pod) is not False
         if managed and not self._synced.is_set():
             await self._wait_until_synced(until - loop.time())
-            pod = await self._shown(request, until - loop.time())
+            pod = await self._bindable_pod(request, until - loop.time())
         if pod.node:
             return v1.BOUND
         if managed:
@@ -128,12 +141,12 @@ class BindVerb:
             raise CallFault(outcome.message)
         return v1.BOUND
 
-    async def _shown(self, request: v1.BindRequest, within: float) -> PodFacts:
-        """The pod as the API server has shown it, if it may be bound, or is bound there already (F-18).
+    async def _bindable_pod(self, request: v1.BindRequest, within: float) -> PodFacts:
+        """The pod's facts as reported by the API server (F-18).
 
-        What the watch has shown is enough; else, or if that speaks against it, the pod is read. Raises
-        `CallFault` for a pod that may not be bound.
+        Raises `CallFault` if the pod may not be bound to the requested node.
         """
+        # The watch's facts suffice if they allow the Binding. Otherwise they may be old, so the pod is read.
         engine, uid = self._engine, PodUid(request.uid)
         record = engine.view.pod(uid)
         if record is not None and record.is_confirmed and not why_unbindable(record.facts, request):
@@ -160,8 +173,8 @@ class BindVerb:
         uid = PodUid(request.uid)
         if not (self._lead.held or await self._lead.confirm()):
             raise NotLeading(self._lead.problem)
-        # What can come to nothing only must not count among a group's members that wait, and when it fails
-        # not end the reservation of a Binding that was sent before.
+        # A call that can no longer succeed must not count as a waiting member of its group.
+        # Nor may its failure end the reservation of an earlier Binding.
         _left(until, given_up)
         others = self.waits.begin(uid)
         try:
@@ -176,18 +189,18 @@ class BindVerb:
         match self._engine.bind(uid, NodeName(request.node)):
             case BoundAlready():
                 return v1.BOUND
-            case Refused(_, said, _):
-                raise CallFault(said.text)
+            case Refused(_, refusal, _):
+                raise CallFault(refusal.text)
             case Faulted(message):
                 raise CallFault(message)
             case BindWaits():
                 await self._wait_for(others, uid, until)
-                return await self._see_through(_binding(request, fenced=True), until, given_up)
+                return await self._post(_binding(request, fenced=True), until, given_up)
             case BindNow() | Ignored():
-                return await self._see_through(_binding(request, fenced=True), until, given_up)
+                return await self._post(_binding(request, fenced=True), until, given_up)
 
     async def _wait_for(self, others: "asyncio.Future[str]", uid: PodUid, until: float) -> None:
-        """Until the group is complete. Raises `CallFault` when it will not be, and at our own deadline."""
+        """Wait until the group is complete. Raises `CallFault` if it fails, or at the deadline."""
         try:
             why = await asyncio.wait_for(others, until - asyncio.get_running_loop().time())
         except TimeoutError:
@@ -198,7 +211,8 @@ class BindVerb:
         if why:
             raise CallFault(why)
 
-    async def _see_through(self, binding: PostBinding, until: float, given_up: asyncio.Event) -> bytes:
+    async def _post(self, binding: PostBinding, until: float, given_up: asyncio.Event) -> bytes:
+        """Post a Binding and report its result to the engine. Raises `CallFault` if the pod is not bound."""
         try:
             within = _left(until, given_up)
         except CallFault:
@@ -217,7 +231,7 @@ class BindVerb:
 
 
 def _left(until: float, given_up: asyncio.Event) -> float:
-    """Seconds to the deadline. Raises `CallFault` when a Binding must not be posted any more."""
+    """Seconds until the deadline. Raises `CallFault` if a Binding must no longer be posted."""
     if given_up.is_set():
         raise CallFault(HUNG_UP)
     left = until - asyncio.get_running_loop().time()

@@ -1,8 +1,9 @@
-"""Pods that only a verb's body has shown: how many are believed, for how long, and how they are confirmed.
+"""Confirmation of pods that are known only from the body of a call (F-18).
 
-A filter body precedes the watch in the common case (fact 16), so it is believed at once. Whoever reaches the
-verbs' port can write one, though. So what a body said is read from the API server when no watch has shown it
-after a second, and bodies about unknown pods are not believed for a minute after many were disproved (F-18).
+A filter call usually arrives before the watch shows its pod (fact 16), so its body is accepted at once. But
+anything that reaches the verbs' port can send such a body. If no watch has shown the pod after a second, it
+is read from the API server. After many bodies about pods that do not exist, no body about an unknown pod is
+accepted for a minute.
 """
 
 import asyncio
@@ -17,27 +18,36 @@ from extender.engine.engine import Engine
 from extender.wire.calls import extender_v1 as v1
 
 AWAITED = 1.0
-"""Seconds that the watch is given to show what a body said."""
+"""Seconds for the watch to show a pod before it is read."""
 
 MOST_UNCONFIRMED = 1_000
-"""Pods whose bodies are believed at once; with so many, a body about another unknown pod is not."""
+"""Unconfirmed pods at once. Beyond this, no body about another unknown pod is accepted."""
 
 READERS = 8
+"""Reads of pods at once."""
+
 READ_TIMEOUT = 10.0
+"""Seconds for one read of a pod."""
 
 DISPROVED, WITHIN = 10, 10.0
-"""So many pods that do not exist, within so many seconds, make Paddock wary."""
+"""Number of pods that do not exist, and the seconds within which so many make Paddock wary."""
 
 WARY_FOR = 60.0
-"""Seconds that bodies about unknown pods are not believed then; the watch shows the real ones."""
+"""Seconds for which no body about an unknown pod is accepted then. The watch still shows real pods."""
 
 Read = Callable[[str, str, float], Awaitable[PodFacts | None]]
-"""The pod of a namespace and name as the API server has it, None without one. Raises `PaddockError`."""
+"""Read a pod from the API server by namespace and name, within some seconds.
+
+Returns None if it does not exist. Raises `PaddockError`.
+"""
 
 
 class Confirmation:
-    """``count(outcome)``: confirmed, disproved, unread or not believed; ``warn(message)``: at most one a
-    minute; ``clock``: seconds that never go back.
+    """Confirm the pods that are known only from the bodies of calls.
+
+    ``clock``: monotonic seconds.
+    ``count(outcome)``: called with confirmed, disproved, unread or not believed.
+    ``warn(message)``: called at most once a minute.
     """
 
     def __init__(
@@ -61,22 +71,22 @@ class Confirmation:
         self._disproved: deque[float] = deque(maxlen=DISPROVED)
         self._wary_until = float("-inf")
 
-    def believes(self) -> bool:
-        """Whether a body about a pod that nothing has shown yet is believed now."""
+    def accepts(self) -> bool:
+        """True if a body about an unknown pod is accepted now."""
         wary = self._clock() < self._wary_until
         if wary or len(self._unconfirmed) >= MOST_UNCONFIRMED:
             self._count("not believed")
             return False
         return True
 
-    def believed(self, uid: PodUid) -> None:
-        """What a body said of this pod was learned: see that it is confirmed."""
+    def expect(self, uid: PodUid) -> None:
+        """Plan the confirmation of a pod that was learned from a body."""
         if uid not in self._unconfirmed:
             self._unconfirmed.add(uid)
             self._due.put_nowait((self._clock() + AWAITED, uid))
 
     async def run(self) -> None:
-        """Read what no watch has shown, until cancelled."""
+        """Read the pods that no watch has shown in time, until cancelled."""
         async with asyncio.TaskGroup() as group:
             for _ in range(READERS):
                 group.create_task(self._work())
@@ -96,9 +106,9 @@ class Confirmation:
         try:
             there = await self._read(facts.namespace, facts.name, READ_TIMEOUT)
         except PaddockError:
-            # Without an API server nothing is bound either; what was promised ends by its own time.
+            # While the API server does not answer, nothing is bound either, and reservations expire.
             self._count("unread")
-            self.believed(facts.uid)
+            self.expect(facts.uid)
             return
         if there is not None and there.uid == facts.uid:
             self._count("confirmed")
@@ -121,7 +131,7 @@ class Confirmation:
 
 
 def why_unbindable(facts: PodFacts | None, request: v1.BindRequest) -> str:
-    """Why a Binding for this pod must not be posted, empty if it may (F-18)."""
+    """Why a Binding for this pod must not be posted, or empty if it may be (F-18)."""
     if facts is None or facts.uid != request.uid or facts.terminal or facts.deleting:
         return "pod is gone"
     if (facts.namespace, facts.name) != (request.namespace, request.name):

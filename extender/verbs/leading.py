@@ -1,7 +1,7 @@
-"""The right to admit: with a Lease only the instance beside the kube-scheduler that holds it (F-3).
+"""The right to admit pods: only the instance beside the leading kube-scheduler has it (F-3).
 
-Another one may have admitted pods meanwhile that this one does not know of yet. Pods in no queue are no
-matter of the Lease.
+Another instance may have admitted pods that this one does not know of yet. Calls for pods in no queue are
+answered without the Lease.
 """
 
 from collections.abc import Awaitable, Callable
@@ -12,32 +12,38 @@ from core.reasons import Code
 
 
 class Lead(Protocol):
-    """What is known of the Lease. ``held`` is right at any instant, also after the process was stopped."""
+    """State of the Lease."""
 
     @property
-    def held(self) -> bool: ...
+    def held(self) -> bool:
+        """True if this instance may admit now. Correct even right after the process was stopped."""
+        ...
 
     @property
     def problem(self) -> str:
-        """Why nothing is known of the Lease, in words that do not change; empty when it was read."""
+        """Why the Lease could not be read, as a constant text. Empty if it was read."""
         ...
 
     async def confirm(self) -> bool:
-        """Whether it is held, read anew if it seems not to be; at most a second."""
+        """True if the Lease is held. If it seems not to be, it is read again, for at most a second."""
         ...
 
 
-class Unled:
-    """Without a Lease the one instance there is admits, always."""
+class NoLease:
+    """The right to admit if no Lease is configured: the only instance always has it."""
 
     held, problem = True, ""
 
     async def confirm(self) -> bool:
+        """Return True."""
         return True
 
 
 class NotLeading(PaddockError):
-    """A call for a pod in a queue, while the Lease is another's, or may be. The text reaches the pod."""
+    """A call for a pod in a queue while another instance holds the Lease, or may hold it.
+
+    kube-scheduler shows the text in the pod's Events.
+    """
 
     def __init__(self, problem: str = "") -> None:
         super().__init__(f"{Code.NOT_READY}: not leading{': ' if problem else ''}{problem}")
@@ -46,9 +52,9 @@ class NotLeading(PaddockError):
 def fenced(
     verb: Callable[[bytes], bytes], lead: Lead, instead: bytes | None = None
 ) -> Callable[[bytes], bytes | Awaitable[bytes]]:
-    """The verb, asked once more when a new leader finds that the Lease is its own.
+    """A verb that is called again if a new leader finds that it holds the Lease.
 
-    ``instead``: the answer of one that does not lead; None to raise `NotLeading`.
+    ``instead``: the answer if this instance does not lead. None raises `NotLeading` instead.
     """
 
     async def again(body: bytes) -> bytes:

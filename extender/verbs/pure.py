@@ -1,8 +1,8 @@
-"""The verbs that only answer: filter, prioritize and preempt. Bytes in, bytes out.
+"""The verbs filter, prioritize and preempt: request bytes in, answer bytes out.
 
-What kube-scheduler asks is turned into a question to the engine. No decision is made here. Faults are raised;
-only the HTTP middleware turns one into an answer. These verbs run on the scheduler's critical path and never
-wait; see `extender.verbs.leading` for the one exception.
+A call becomes a question to the engine. No decision is made here. Faults are raised, and the HTTP middleware
+turns them into answers. These verbs are on kube-scheduler's critical path and never wait, with one exception:
+see `extender.verbs.leading`.
 """
 
 from collections.abc import Callable
@@ -26,22 +26,23 @@ from core.reasons import Code, Refusal
 from core.workload.pod import PodFacts
 from extender.engine.engine import Engine
 from extender.verbs.confirmation import Confirmation
-from extender.verbs.faults import CallFault, NotReady, Unshown
-from extender.verbs.leading import Lead, NotLeading, Unled
+from extender.verbs.faults import CallFault, NotReady, Unconfirmed
+from extender.verbs.leading import Lead, NoLease, NotLeading
 from extender.wire.calls import extender_v1 as v1
 from extender.wire.calls.refusal_cache import RefusalCache
 from extender.wire.translate import pod_from, version_from
 
 ENCODED_BYTES = 64 * 2**20
-"""Memory for encoded refusals; one is about 80 bytes per node."""
+"""Bytes of memory for encoded refusals. One takes about 80 bytes per node."""
 
 
 class PureVerbs:
-    """Answers for one engine.
+    """Filter, prioritize and preempt calls of one engine.
 
-    ``asked()`` is called before a call is looked at; ``confirming``: how what only bodies have shown is
-    confirmed, None where bodies can only be true; ``waits_for()``: what is waited for before the lists, or
-    an empty text.
+    ``asked()``: called at the start of every call.
+    ``confirming``: confirms pods known only from bodies. None where every body can be trusted.
+    ``lead``: the Lease, None if none is configured.
+    ``waits_for()``: the reason why the caches are not synced, or an empty text.
     """
 
     def __init__(
@@ -54,14 +55,17 @@ class PureVerbs:
         waits_for: Callable[[], str] = str,
     ) -> None:
         self._engine = engine
-        self._asked, self._confirming, self._lead = asked, confirming, lead or Unled()
+        self._asked, self._confirming, self._lead = asked, confirming, lead or NoLease()
         self._waits_for = waits_for
         self._refusals = RefusalCache(ENCODED_BYTES)
         #: Nodes that the last filter call took; 0 if it took none.
         self.nodes_taken = 0
 
     def filter(self, body: bytes) -> bytes:
-        """Which of the nodes offered may be used: all, or none with the reason. Raises the faults."""
+        """Accept all offered nodes, all but those reserved for other pods, or none with the reason.
+
+        Raises `BadBody`, `CallFault` and `NotLeading`.
+        """
         self.nodes_taken = 0
         request = v1.node_request_from(body)
         if not self._is_ours(request.pod, request.raw_pod):
@@ -74,18 +78,18 @@ class PureVerbs:
                 return v1.accepted_besides(request, frozenset(besides), NODE_RESERVED.text)
             case Admitted() | Ignored():
                 return v1.accepted(request)
-            case Refused(Refusal(Code.NODE_RESERVED), said, _):
-                # Of single nodes: the others have reasons of their own.
-                return v1.refused(request, v1.unresolvable_nodes(request.node_names(), said.text))
-            case Refused(_, said, _):
-                return v1.refused(request, self._unresolvable(request, said.text))
+            case Refused(Refusal(Code.NODE_RESERVED), refusal, _):
+                # Only the offered nodes are reserved. Other nodes were rejected for other reasons.
+                return v1.refused(request, v1.unresolvable_nodes(request.node_names(), refusal.text))
+            case Refused(_, refusal, _):
+                return v1.refused(request, self._unresolvable(request, refusal.text))
             case Faulted(message):
                 raise CallFault(message)
 
     def prioritize(self, body: bytes) -> bytes:
-        """A score for each of the nodes, or none: then the choice among them is kube-scheduler's own.
+        """Score each node, or return no scores to leave the choice to kube-scheduler.
 
-        A pod that filter would answer with a fault has none either; only a bad body is one here.
+        A pod for which filter would raise a fault gets no scores. Raises `BadBody`.
         """
         request = v1.node_request_from(body)
         try:
@@ -101,8 +105,9 @@ class PureVerbs:
                 return v1.NO_PRIORITIES
 
     def preempt(self, body: bytes) -> bytes:
-        """Whom to evict: for a pod of ours whom a plan names, for another what kube-scheduler would do.
+        """Choose the victims. Raises the faults that filter raises, except `NotReady`.
 
+        For a managed pod they come from a plan. For any other pod they are kube-scheduler's own proposal.
         Nodes without victims are dropped.
         """
         request = v1.preempt_request_from(body)
@@ -122,15 +127,15 @@ class PureVerbs:
                 return v1.NO_PREEMPTION
 
     def _unprotected(self, uid: PodUid, request: v1.PreemptRequest) -> dict[str, v1.Victims]:
-        """What kube-scheduler would do for a pod in no queue, as far as the settings let it."""
+        """The victims that kube-scheduler proposed for a pod in no queue, as far as the settings allow."""
         named = {NodeName(node): [PodUid(uid) for uid in each.uids] for node, each in request.victims.items()}
         return {node: request.victims[node] for node in self._engine.unprotected(uid, named)}
 
     def _is_ours(self, pod: v1.PodHead, raw_pod: bytes) -> bool:
-        """Whether queues decide about this pod; what the watch has not shown yet is learned from the body.
+        """True if queues decide about this pod. A version that no watch has shown is learned from the body.
 
-        Raises `NotReady` for a pod that is, or may be, ours before the caches are synced, and `NotLeading`
-        for one that is while another instance admits (F-3).
+        Raises `NotReady` if the caches are not synced and the pod is, or may be, managed.
+        Raises `NotLeading` for a managed pod if another instance holds the Lease (F-3).
         """
         self._asked()
         engine, meta = self._engine, pod.metadata
@@ -141,7 +146,7 @@ class PureVerbs:
             v1.check_names(facts.namespace, facts.name, facts.uid)
             if not engine.view.synced:
                 return self._is_ours_unsynced(facts)
-            self._believe(facts, known=record is not None)
+            self._learn_from_body(facts, known=record is not None)
             record = engine.view.pod(uid)
         if record is None:
             raise CallFault("pod is gone, or on a node")
@@ -153,13 +158,13 @@ class PureVerbs:
             raise NotLeading(self._lead.problem)
         return record.membership.managed
 
-    def _believe(self, facts: PodFacts, *, known: bool) -> None:
-        """Learn what a body says, for as long as nothing disproves it (F-18). Raises `Unshown`."""
-        if self._confirming is not None and not (known or self._confirming.believes()):
-            raise Unshown
+    def _learn_from_body(self, facts: PodFacts, *, known: bool) -> None:
+        """Learn a pod's facts from a body until they are confirmed (F-18). Raises `Unconfirmed`."""
+        if self._confirming is not None and not (known or self._confirming.accepts()):
+            raise Unconfirmed
         self._engine.learn(on.PodOffered(facts))
         if self._confirming is not None:
-            self._confirming.believed(facts.uid)
+            self._confirming.expect(facts.uid)
 
     def _is_ours_unsynced(self, facts: PodFacts) -> bool:
         if self._engine.is_managed(facts) is not False:
@@ -167,7 +172,8 @@ class PureVerbs:
         return False
 
     def _unresolvable(self, request: v1.NodeRequest, text: str) -> bytes:
-        """Every node of the ledger and of the request, so that the count in the message stays the same."""
+        """JSON with one reason for every node of the ledger and of the request."""
+        # With all nodes, the count in kube-scheduler's message is the same for every call.
         view = self._engine.view
         offered = request.node_names()
         if all(map(view.nodes.__contains__, offered)):
@@ -176,13 +182,13 @@ class PureVerbs:
 
 
 def _most_important_first(plan: Plan) -> tuple[str, ...]:
-    """As kube-scheduler lists victims (CONTRACT-4.1)."""
+    """Uids of the victims in kube-scheduler's order (CONTRACT-4.1)."""
     victims = sorted(plan.victims, key=lambda each: (-each.priority, each.created, each.uid))
     return tuple(each.uid for each in victims)
 
 
 def _facts_from(raw_pod: bytes) -> PodFacts:
-    """Raises `BadBody` also for an amount or a time that cannot be read."""
+    """Facts of the pod in a body. Raises `BadBody`, also for an invalid amount or time."""
     try:
         return pod_from(v1.whole_pod_from(raw_pod))
     except ValueError as error:

@@ -1,8 +1,7 @@
 """Bind calls that wait for the other members of a pod's group (COS-5, DESIGN-5).
 
-A call only waits here; whether it may go on is the ledger's to say. Waits live as long as the process: when
-it ends their connections break, kube-scheduler takes that for a failure and asks again, and the group begins
-anew.
+The ledger decides when a call may continue. Waits are lost when the process ends, since their connections
+break. Then kube-scheduler counts a failure and tries again, and the group starts from the beginning.
 """
 
 import asyncio
@@ -11,7 +10,7 @@ from core.ids import PodUid
 
 
 class Waits:
-    """The bind calls that wait, by pod; one at a time for each."""
+    """Waiting bind calls, at most one for each pod."""
 
     def __init__(self) -> None:
         self._waiting: dict[PodUid, asyncio.Future[str]] = {}
@@ -20,17 +19,20 @@ class Waits:
         return len(self._waiting)
 
     def begin(self, uid: PodUid) -> asyncio.Future[str]:
-        """From now on `end` is heard. To be called before the ledger learns of the call, which may end it."""
+        """Register a call and return the future that `end` sets.
+
+        Must be called before the ledger learns of the call, since that may already end it.
+        """
         self._waiting[uid] = future = asyncio.get_running_loop().create_future()
         return future
 
     def end(self, uid: PodUid, why: str) -> None:
-        """``why`` a call fails; empty for one that may go on. Nothing happens when none waits."""
+        """End the wait of a call, if it waits. ``why``: the reason for its failure, or empty to continue."""
         future = self._waiting.get(uid)
         if future is not None and not future.done():
             future.set_result(why)
 
     def forget(self, uid: PodUid, future: "asyncio.Future[str]") -> None:
-        """A call has ended."""
+        """Remove a call that has ended."""
         if self._waiting.get(uid) is future:
             del self._waiting[uid]

@@ -1,1 +1,1 @@
-"""Views for people: stories of pods, and recent plans."""
+"""Views for users: stories of pods, and recent plans."""

@@ -1,4 +1,4 @@
-"""Stories: what happened to each pod lately and what was decided about it, bounded in memory (F-22)."""
+"""Stories of pods: recent events and decisions, bounded in memory (F-22)."""
 
 import sys
 from collections import OrderedDict
@@ -9,22 +9,26 @@ from functools import lru_cache
 from core.ids import PodUid
 
 PODS = 20_000
+"""Pods with a story."""
+
 LINES = 40
+"""Lines of a story."""
+
 BYTES = 64 * 2**20
-"""All stories together; the stories of the pods that were not heard of for longest go first."""
+"""Bytes of all stories together. The stories with the oldest last line are dropped first."""
 
 TEXT = 1_000
-"""Characters of a line; what is longer is cut."""
+"""Characters of a line. A longer one is cut."""
 
-# The objects of a story without lines and of a line without texts, with their places in other objects.
+# Bytes of a story without lines and of a line without texts, including references to them.
 _STORY, _LINE = 400, 120
-# Most lines say what others said: those share one text.
+# Most lines have texts that occurred before. Equal texts share an object.
 _SHARED = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class StoryLine:
-    """One thing that happened. ``at``: seconds since the epoch; ``times``: how often in a row."""
+    """A line of a story. ``at``: seconds since the epoch. ``times``: number of repetitions in a row."""
 
     at: float
     what: str
@@ -38,9 +42,9 @@ class StoryLine:
 
 
 class Journal:
-    """The last lines of the pods heard of last. The same line again only raises its count.
+    """The latest lines of the pods with the latest news. A repeated line only raises its count.
 
-    ``limit``: bytes that all stories may take; the story noted last always stays.
+    ``limit``: bytes of all stories. The story of the latest line always stays.
     """
 
     def __init__(self, *, pods: int = PODS, lines: int = LINES, limit: int = BYTES) -> None:
@@ -59,6 +63,7 @@ class Journal:
         return self._bytes
 
     def note(self, uid: PodUid, what: str, detail: str = "", *, now: float) -> None:
+        """Add a line to a pod's story. ``now``: seconds since the epoch."""
         what, detail = _shared(what[:TEXT]), _shared(detail[:TEXT])
         story = self._stories.get(uid)
         if story is None:
@@ -78,7 +83,7 @@ class Journal:
         self._shorten()
 
     def story(self, uid: PodUid) -> Sequence[StoryLine]:
-        """Oldest first; empty for a pod not heard of, or not any more."""
+        """Lines of a pod's story, oldest first. Empty for an unknown pod."""
         return tuple(self._stories.get(uid, ()))
 
     def _drop(self, story: list[StoryLine], at: int) -> None:
@@ -92,5 +97,5 @@ class Journal:
 
 @lru_cache(_SHARED)
 def _shared(text: str) -> str:
-    """Return one object for all equal texts among the recent ones."""
+    """Shared object for equal recent texts."""
     return text

@@ -1,4 +1,4 @@
-"""The plans of late, with their receipts, as the admin port shows them; bounded in number."""
+"""Recent preemption plans with their receipts, for the admin port. Their number is bounded."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -10,16 +10,20 @@ from core.decisions.preemption.planning import Outcome
 from core.decisions.preemption.receipts import Plan
 
 MOST = 200
+"""Plans and refusals that are stored."""
 
 
 class RecentPlans:
-    """The last plans and refusals; of one ask and one reason that comes again and again only the last."""
+    """The latest plans and refusals. A refusal replaces the one before if it repeats its ask and reason."""
 
     def __init__(self, *, most: int = MOST) -> None:
         self._entries: deque[dict[str, Any]] = deque(maxlen=most)
 
     def note(self, outcome: Outcome, *, pod: str, how: str, now: float) -> None:
-        """``pod``: the ask's namespace and name; ``how``: by a tick of ours, or in a preempt call."""
+        """Add a plan, or why there is none.
+
+        ``pod``: namespace and name of the ask. ``how``: ``tick``, or ``verb`` for a preempt call.
+        """
         entry = {"at": _stamp(now), "pod": pod, "by": how, **_described(outcome)}
         last = self._entries[-1] if self._entries else None
         if last is not None and "refused" in entry and _same(last, entry):
@@ -27,11 +31,12 @@ class RecentPlans:
         self._entries.append(entry)
 
     def note_breach(self, plan: Plan, breaches: Sequence[Breach], *, pod: str, now: float) -> None:
-        """A plan that the laws forbade when it was to be carried out."""
+        """Add a plan that broke a law and was dropped."""
         found = [{"law": each.law, "victim": each.victim, "text": each.text} for each in breaches]
         self._entries.append({"at": _stamp(now), "pod": pod, "breaches": found, **_described(plan)})
 
     def latest_first(self) -> list[Mapping[str, Any]]:
+        """All entries, as JSON objects."""
         return list(reversed(self._entries))
 
 

@@ -1,4 +1,4 @@
-"""A pod's story as the admin port shows it: what happened, what was decided, and the verdict now."""
+"""Stories of pods for the admin port: events, decisions and the present verdict."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ from extender.views.journal import Journal
 
 
 def story_of(view: LedgerView, journal: Journal, namespace: str, name: str) -> Mapping[str, Any] | None:
-    """None for a pod that is not known. Amounts: vcore in millicores, else base units."""
+    """The story of a pod, or None for an unknown pod. Amounts: vcore in millicores, else base units."""
     record = view.pod_named(namespace, name)
     if record is None:
         return None
@@ -60,7 +60,7 @@ def story_of(view: LedgerView, journal: Journal, namespace: str, name: str) -> M
 
 
 def _daemon_set(record: PodRecord) -> str:
-    """Whether it is of the DaemonSet that it names (RNP-1, F-10)."""
+    """The DaemonSet that a pod names, and whether it created the pod (RNP-1, F-10)."""
     if record.daemon.daemon_set is None:
         return ""
     name = f"{record.daemon.daemon_set.namespace}/{record.daemon.daemon_set.name}"
@@ -68,12 +68,13 @@ def _daemon_set(record: PodRecord) -> str:
 
 
 def _not_counted(claims: int) -> str:
-    """Devices that a pod asks for by ResourceClaim carry no request, so no quota sees them."""
+    """Note about the devices of a pod that no quota counts, or empty."""
+    # A device that a ResourceClaim asks for is not part of the pod's requests.
     return f"the devices of {claims} ResourceClaims: no quota sees them" if claims else ""
 
 
 def _gang(view: LedgerView, record: PodRecord) -> Mapping[str, Any] | None:
-    """Where it belongs among pods that start together, and what is wrong with what it says of them."""
+    """The pod's gang and pod group, with errors in their definition. None without either."""
     facts = record.facts
     application = view.application(record.membership.application) if record.membership.application else None
     gang = application.gang if application is not None else None
@@ -95,7 +96,7 @@ def _gang(view: LedgerView, record: PodRecord) -> Mapping[str, Any] | None:
 
 
 def _progress(view: LedgerView, record: PodRecord) -> Mapping[str, Any]:
-    """How its group stands: what each member is to it, and what it waits for."""
+    """State of the pod's pod group."""
     group = view.pod_group_of(record)
     if group is None:
         return {}
@@ -127,7 +128,7 @@ def _task_groups(gang: Gang, named: str) -> Mapping[str, Any]:
 
 
 def _progress_of_gang(gang_progress: GangProgress) -> Mapping[str, Any]:
-    """How far its gang has come. Times in seconds since the epoch, as text."""
+    """State of the pod's gang."""
     return {
         "phase": gang_progress.phase.shown,
         "why": gang_progress.failure,
@@ -179,7 +180,7 @@ def _stamp(at: float) -> str:
 
 
 def described(verdict: object) -> tuple[str, str]:
-    """Code and detail of a verdict, for people; the code is one of few."""
+    """Code and detail of a verdict, for people. There are only a few codes."""
     match verdict:
         case Admitted():
             return "Admitted", ""
@@ -208,6 +209,6 @@ def described(verdict: object) -> tuple[str, str]:
 
 def _scored(verdict: Scored) -> str:
     count = sum(len(names) for _, names in verdict.bands)
-    # Only nodes that are not known have no score above zero among them.
+    # Every known node has a score above zero.
     best = next((f"{names[0]} is the best" for score, names in verdict.bands if score), "none is known")
     return f"{verdict.policy}: of {count} nodes {best}"

@@ -1,4 +1,4 @@
-"""Translation between what others write and values of the core: calls, objects, annotations, keys. Pure.
+"""Translation between core values and the formats of others: calls, objects, annotations and keys. Pure.
 
-``translate`` makes core values of objects, ``placeholder`` makes the pod that is created for a gang.
+``translate`` makes core values from objects. ``placeholder`` makes the pods that are created for a gang.
 """

@@ -1,4 +1,4 @@
-"""Kinds of cluster objects that are followed: where the API server lists them, and how one is read."""
+"""Kinds of cluster objects that Paddock watches, with their paths and decoders."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ F = TypeVar("F")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WatchedKind(Generic[K, F]):
-    """A kind of object as the API server serves it."""
+    """A kind of object, as the API server lists it."""
 
     kind: on.ObjectKind[K, F]
-    #: Path of the list of all namespaces.
+    #: Path of the list over all namespaces.
     path: str
-    #: Facts from the JSON of one object. Raises ``ValueError`` for one that cannot be read.
+    #: Facts from the JSON of one object. Raises ``ValueError`` for an invalid object.
     read: Callable[[bytes], F]
 
 
@@ -47,7 +47,7 @@ DAEMON_SETS = WatchedKind(
 
 
 def pod_groups_at(path: str, source: GroupSource) -> WatchedKind[GroupKey, PodGroupFacts]:
-    """PodGroup objects of one source, listed at the path of a version that the cluster serves."""
+    """PodGroup objects of one source. ``path``: list path of an API version that the cluster serves."""
     return WatchedKind(
         on.POD_GROUPS[source], path, lambda raw: pod_group_facts_from(source, POD_GROUP.decode(raw))
     )

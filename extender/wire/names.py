@@ -1,13 +1,13 @@
-"""Names as Kubernetes allows them. Whatever becomes part of a URL must be one (F-18)."""
+"""Names that Kubernetes allows. Every part of a URL must be such a name (F-18)."""
 
 import re
 
 MOST_UID = 128
-"""Characters of a uid; the API server's own have 36."""
+"""Characters of a uid, at most. Those of the API server have 36."""
 
 _LONGEST_LABEL, _LONGEST_NAME = 63, 253
 _LABEL = re.compile("[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
-# The labels of a subdomain have no length of their own in Kubernetes.
+# Kubernetes does not limit the length of a single label within a subdomain.
 _NAME = re.compile(rf"{_LABEL.pattern}(?:\.{_LABEL.pattern})*")
 
 

@@ -1,6 +1,6 @@
-"""The pod that holds room for a member of a gang, as it is sent to the API server (GANG-3). Pure.
+"""Placeholder pods of gangs, as they are sent to the API server (GANG-3). Pure.
 
-A group's template comes from whoever wrote the job, so nothing of it may pass for what Paddock itself says.
+The author of a job writes the template of a task group. Nothing in it may pass for a statement of Paddock.
 """
 
 import re
@@ -18,7 +18,7 @@ from extender.wire.service_keys import PLACEHOLDER_IMAGE, SERVICE_KEYS
 from extender.wire.translate import APP_ID, QUEUE, USER_INFO
 
 OWN_PREFIX: Final = MARKER_PREFIX
-"""Of Paddock's annotations, as of its markers."""
+"""Prefix of Paddock's annotations, which is also that of its markers."""
 
 _FORCED: Final = frozenset({APP_ID, QUEUE, USER_INFO, PLACEHOLDER, TASK_GROUP_NAME, TASK_GROUPS, POLICY})
 _LABEL_VALUE: Final = re.compile(r"([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?")
@@ -28,27 +28,29 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TemplateParts:
-    """Parts of a template that are copied as they stand; else only what the originator carries (F-16).
+    """Parts of a template that are copied to placeholders without a check (F-16).
 
-    A placeholder is made by Paddock's account, which policies that look at the user let pass: a template may
-    carry what whoever wrote it is refused. What only narrows where a pod may run is always copied.
+    False: only entries that the originator has, too, are copied. Fields that merely restrict where a pod may
+    run are always copied.
     """
 
+    # Paddock's account creates placeholders, and policies that check the user let it pass. A template could
+    # therefore contain what its author would be refused.
     tolerations: bool = True
     labels: bool = False
     annotations: bool = False
 
 
 DEFAULT_PARTS: Final = TemplateParts()
-"""YuniKorn's examples have tolerations in a group alone."""
+"""Default of the setting. In YuniKorn's examples only task groups have tolerations, not the originator."""
 
 ANY, ORIGINATOR = "any", "originator"
 
 
 def template_parts_from(text: str) -> TemplateParts:
-    """``any``, ``originator``, or some of ``tolerations=any,labels=originator,annotations=any``.
+    """Parse ``any``, ``originator``, or a list such as ``tolerations=any,labels=originator``.
 
-    A part that is not named keeps its default. Raises ValueError.
+    A part that is not listed keeps its default. Raises ValueError.
     """
     if text in (ANY, ORIGINATOR):
         return TemplateParts(*[text == ANY] * len(_PARTS))
@@ -69,7 +71,7 @@ _PARTS: Final = tuple(field.name for field in fields(TemplateParts))
 
 @dataclass(frozen=True, slots=True)
 class PlaceholderSettings:
-    """What the operator says of placeholders. An id of 0: whatever the image has."""
+    """Settings for placeholders. An id of 0 means the id that the image sets."""
 
     image: str = SERVICE_KEYS[PLACEHOLDER_IMAGE].default
     run_as_user: int = 0
@@ -79,7 +81,7 @@ class PlaceholderSettings:
 
 
 def placeholder_pod(wanted: CreatePlaceholder, settings: PlaceholderSettings) -> Json:
-    """The Pod object. It is fit for namespaces of the ``restricted`` Pod Security level."""
+    """The Pod object of a placeholder. It meets the ``restricted`` Pod Security Standard."""
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -117,7 +119,10 @@ def _annotations(wanted: CreatePlaceholder, copied: TemplateParts) -> Mapping[st
 def _copied(
     template: Mapping[str, str], carried: Mapping[str, str] | None, is_free: Callable[[str], bool]
 ) -> Mapping[str, str]:
-    """What a template may set. ``carried``: only what is among this, None for anything."""
+    """Entries of a template that a placeholder gets.
+
+    ``carried``: entries of the originator, to which the copy is restricted. None for no restriction.
+    """
     return {
         key: value
         for key, value in template.items()
@@ -136,25 +141,26 @@ def _toleration_of(written: Mapping[str, Any]) -> Toleration:
 
 
 def _belonging(wanted: CreatePlaceholder) -> Mapping[str, str]:
-    """Application and queue. What an annotation said of them may be no value of a label (POD-3, POD-5)."""
+    """Application and queue of a placeholder (POD-3, POD-5).
+
+    A value that came from an annotation may not be a valid label value.
+    """
     return {APP_ID: wanted.app.name, QUEUE: wanted.queue}
 
 
 def is_label_value(value: str) -> bool:
-    """Whether the API server takes it for the value of a label.
-
-    Source: apimachinery, pkg/util/validation.
-    """
+    """True if the API server accepts a text as a label value (apimachinery, pkg/util/validation)."""
     return _LABEL_VALUE.fullmatch(value) is not None
 
 
 def _is_free(annotation: str) -> bool:
-    """Whether a template may set it. ``user.info`` is not copied either: GANG-3 knows none."""
+    """True if a template may set an annotation."""
+    # `user.info` is among the forced ones and never copied: placeholders have none (GANG-3).
     return annotation not in _FORCED and not annotation.startswith(OWN_PREFIX)
 
 
 def _owner(originator: Originator) -> Json:
-    """It goes when the originator goes (GANG-14)."""
+    """Owner reference by which a placeholder is deleted together with the originator (GANG-14)."""
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -201,7 +207,8 @@ def _pod_security(settings: PlaceholderSettings) -> Json:
 
 
 def _container(template: PlaceholderTemplate, originator: Originator, settings: PlaceholderSettings) -> Json:
-    """Markers as the shipped policy gives them: extended resources need equal requests and limits."""
+    """The only container of a placeholder, with the task group's requests and the originator's markers."""
+    # Markers are extended resources, whose requests and limits must be equal.
     amounts = {**template.requests, **dict.fromkeys(originator.markers, "1")}
     return {
         "name": "pause",

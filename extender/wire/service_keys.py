@@ -1,8 +1,7 @@
-"""The keys that YuniKorn reads from its two ConfigMaps, beside the queue document (SRC-4).
+"""Keys that YuniKorn reads from its two ConfigMaps, besides the queue document (SRC-4).
 
-Each with its type and default, and with the reason when it means nothing here. The keys that do something
-are read elsewhere: `extender.configuration.settings` and, for the policy group,
-`extender.configuration.sources`.
+Each key has a type, a default and, if Paddock ignores it, the reason. The keys that have an effect are read
+by `extender.configuration.settings` and, for the policy group, by `extender.configuration.sources`.
 """
 
 import re
@@ -26,19 +25,19 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 
 
 def switch_of(text: str) -> bool:
-    """As Go's ParseBool reads it. Raises ValueError."""
+    """Parse a boolean as Go's ParseBool does. Raises ValueError."""
     if text in TRUE or text in _FALSE:
         return text in TRUE
     raise ValueError("must be true or false")
 
 
 def int32_of(text: str) -> int:
-    """Decimal digits with an optional sign. Raises ValueError."""
+    """Parse decimal digits with an optional sign. Raises ValueError."""
     return _integer_of(text, bits=32)
 
 
 def int64_of(text: str) -> int:
-    """As `int32_of`, with more room."""
+    """Parse an integer of at most 64 bits. Raises ValueError."""
     return _integer_of(text, bits=64)
 
 
@@ -51,10 +50,11 @@ def _integer_of(text: str, *, bits: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ServiceKey:
-    """One key. ``read`` raises ValueError for a text that is no value of its type.
+    """A key of YuniKorn's ConfigMaps.
 
-    ``refuses``: such a text refuses the whole reload (SRC-5), otherwise the default counts.
-    ``no_effect``: why it does nothing here or what to use instead; empty for a key that works.
+    ``read``: parses a value. Raises ValueError for an invalid one.
+    ``refuses``: True if an invalid value refuses the whole reload (SRC-5). Otherwise the default applies.
+    ``no_effect``: why Paddock ignores the key, or what to use instead. Empty for a key that has an effect.
     """
 
     name: str
@@ -65,7 +65,7 @@ class ServiceKey:
 
     @property
     def needs_restart(self) -> bool:
-        """SRC-6: all that the shim reads, except the switch for reloading itself."""
+        """True for all keys of YuniKorn's shim except the switch for reloading itself (SRC-6)."""
         return self.refuses and self.name != HOT_REFRESH
 
 
@@ -129,18 +129,18 @@ _CORE_AND_ADMISSION: tuple[tuple[str, Callable[[str], object], str, str], ...] =
 SERVICE_KEYS: Mapping[str, ServiceKey] = {
     key.name: key for key in (*_SHIM, *(ServiceKey(*row, refuses=False) for row in _CORE_AND_ADMISSION))
 }
-"""Every key by its name; ``log.level`` stands for the levels of single loggers too."""
+"""Every key by its name. ``log.level`` also stands for the levels of single loggers."""
 
 _LOGGER_LEVEL = re.compile(r"log\.[^\s]+\.level")
 
 
 def service_key(name: str) -> ServiceKey | None:
-    """The key of that name, None when YuniKorn has no such key; ``log.core.level`` is ``log.level``."""
+    """The key of that name, or None if YuniKorn has none. ``log.core.level`` counts as ``log.level``."""
     return SERVICE_KEYS["log.level"] if _LOGGER_LEVEL.fullmatch(name) else SERVICE_KEYS.get(name)
 
 
 def bad_values(config_map: Mapping[str, str]) -> dict[str, str]:
-    """What is wrong with the values that refuse a reload, by key (SRC-5), those without effect included."""
+    """Errors in values that refuse a reload, by key (SRC-5). Includes keys without effect."""
     wrong = {}
     for key in _SHIM:
         try:
@@ -151,10 +151,11 @@ def bad_values(config_map: Mapping[str, str]) -> dict[str, str]:
 
 
 def held_values(config_map: Mapping[str, str], *, but: Iterable[str]) -> dict[str, object]:
-    """The values of the keys that hold until a restart (SRC-6), defaults filled in, ``but`` some keys.
+    """Parsed values of the keys that only change with a restart (SRC-6), including defaults.
 
-    Values and not texts: ``60s`` and ``1m`` are no change. Raises ValueError where `bad_values` finds one.
+    ``but``: keys to leave out. Raises ValueError if `bad_values` finds an error.
     """
+    # The parsed values are compared, so that a change from 60s to 1m is none.
     names = {key.name for key in _SHIM if key.needs_restart} - set(but)
     return {
         name: SERVICE_KEYS[name].read(config_map.get(name, SERVICE_KEYS[name].default))

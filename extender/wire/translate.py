@@ -1,6 +1,7 @@
-"""Wire objects into core values. Pure; the keys that YuniKorn's users write on pods are read only here.
+"""Translation of Kubernetes objects into core values. Pure.
 
-Raises `QuantityError` for an amount that cannot be read, `ValueError` for a timestamp that cannot.
+Only here are the labels and annotations of YuniKorn's users read from pods. Raises `QuantityError` for an
+invalid amount and `ValueError` for an invalid timestamp.
 """
 
 from collections.abc import Mapping
@@ -67,7 +68,7 @@ ALLOW_PREEMPTION = DOMAIN + "allow-preemption"
 MIRROR = "kubernetes.io/config.mirror"
 
 LARGEST_SELECTOR = 200
-"""Requirements and values of a DaemonSet's selector, which is read at each event of its pods."""
+"""Requirements and values of a DaemonSet's selector, at most. It is evaluated at each event of its pods."""
 
 _TERMINAL = ("Succeeded", "Failed")
 _DEFAULT_GRACE = 30
@@ -77,16 +78,20 @@ _NO_KEYS: Mapping[str, str] = {}
 
 
 class WireNamespace(Wire, frozen=True):
+    """A Namespace. Only its metadata is read."""
+
     metadata: PodMetadata = PodMetadata()
 
 
 class WirePriorityClass(Wire, frozen=True):
+    """A PriorityClass."""
+
     metadata: PodMetadata = PodMetadata()
     value: int = 0
 
 
 def pod_from(pod: WirePod) -> PodFacts:
-    """What core needs to know of a pod. Cost: about ten microseconds."""
+    """Everything that core needs to know about a pod. Cost: about ten microseconds."""
     meta, spec, status = pod.metadata, pod.spec, pod.status
     labels, annotations = meta.labels or _NO_KEYS, meta.annotations or _NO_KEYS
     markers, constraints = markers_of(pod), constraints_from(spec)
@@ -150,6 +155,7 @@ def pod_from(pod: WirePod) -> PodFacts:
 
 
 def node_from(node: WireNode) -> NodeFacts:
+    """Everything that core needs to know about a node."""
     return NodeFacts(
         name=NodeName(node.metadata.name),
         allocatable=node_size(node),
@@ -161,6 +167,7 @@ def node_from(node: WireNode) -> NodeFacts:
 
 
 def namespace_from(namespace: WireNamespace) -> NamespaceFacts:
+    """Name and annotations of a namespace."""
     meta = namespace.metadata
     annotations = meta.annotations or _NO_KEYS
     return NamespaceFacts(
@@ -175,11 +182,13 @@ def namespace_from(namespace: WireNamespace) -> NamespaceFacts:
 
 
 def priority_class_from(item: WirePriorityClass) -> PriorityClassFacts:
+    """Value of a PriorityClass, and its annotation about preemption."""
     meta = item.metadata
     return PriorityClassFacts(meta.name, item.value, (meta.annotations or _NO_KEYS).get(ALLOW_PREEMPTION, ""))
 
 
 def budget_from(budget: WireBudget) -> BudgetFacts:
+    """Selector of a disruption budget, and the disruptions that it allows now."""
     meta, status = budget.metadata, budget.status
     current = status.observed_generation >= meta.generation
     return BudgetFacts(
@@ -191,7 +200,7 @@ def budget_from(budget: WireBudget) -> BudgetFacts:
 
 
 def daemon_set_from(item: WireDaemonSet) -> DaemonSetFacts:
-    """Name, uid and selector of a DaemonSet; a selector above `LARGEST_SELECTOR` counts as empty (F-10)."""
+    """Name, uid and selector of a DaemonSet. A selector above `LARGEST_SELECTOR` counts as empty (F-10)."""
     meta = item.metadata
     key = DaemonSetKey(meta.namespace or "default", meta.name)
     selector = _selector(item.spec.selector) or ()
@@ -208,7 +217,7 @@ def _selector(selector: LabelSelector | None) -> tuple[Requirement, ...] | None:
 
 
 def owner_of(meta: PodMetadata) -> PodUid:
-    """The pod that owns this one, the first if there are several (GANG-2)."""
+    """Uid of the pod that owns this one, or `NO_POD`. The first owner counts (GANG-2)."""
     for each in meta.owner_references or ():
         if each.kind == "Pod" and each.api_version == "v1":
             return PodUid(each.uid)
@@ -216,12 +225,12 @@ def owner_of(meta: PodMetadata) -> PodUid:
 
 
 def version_from(text: str) -> int:
-    """A resourceVersion as a number, 0 when it is none: versions of one kind compare as numbers."""
+    """A resourceVersion as a number, which can be compared within one kind. 0 if it is no number."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0
 
 
 def seconds_from(timestamp: str | None) -> float:
-    """Seconds since the epoch of an RFC 3339 time; 0 without one."""
+    """Seconds since the epoch, from an RFC 3339 time. 0 without a timestamp. Raises ValueError."""
     if not timestamp:
         return 0.0
     try:
@@ -233,7 +242,7 @@ def seconds_from(timestamp: str | None) -> float:
 
 
 def _app_id(labels: Mapping[str, str], annotations: Mapping[str, str]) -> str:
-    """POD-3: the first that is not empty."""
+    """Name of the pod's application: the first of four keys that is not empty (POD-3)."""
     return (
         labels.get(APP_ID)
         or annotations.get(APP_ID)
@@ -244,13 +253,16 @@ def _app_id(labels: Mapping[str, str], annotations: Mapping[str, str]) -> str:
 
 
 def _queue(labels: Mapping[str, str], annotations: Mapping[str, str]) -> str:
-    """POD-5: the first that is not empty. One that no queue can have is cut, and stays one that none has."""
+    """Name of the pod's queue: the first of three keys that is not empty (POD-5).
+
+    An overlong name is cut, with a character at the end that no queue name contains.
+    """
     found = labels.get(QUEUE) or annotations.get(QUEUE) or labels.get("queue") or ""
     return found if len(found) <= _LONGEST_QUEUE else f"{found[:_LONGEST_QUEUE]}{_CUT}"
 
 
 def _allow_preemption(annotations: Mapping[str, str]) -> str:
-    """PRE-4: any other text counts as none."""
+    """Value of the annotation if it is ``true`` or ``false``, else empty (PRE-4)."""
     text = annotations.get(ALLOW_PREEMPTION, "")
     return text if text in ("true", "false") else ""
 
@@ -268,7 +280,7 @@ def _was_preempted(status: PodStatus) -> bool:
 
 @lru_cache(maxsize=4096)
 def _one_of_each(labels: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
-    """One value for all pods that are labelled alike."""
+    """Shared value for all pods with equal labels."""
     return dict(labels)
 
 
@@ -282,7 +294,7 @@ def _scheduled_at(status: PodStatus) -> float:
 
 
 def _refused_by(status: PodStatus, kind: str) -> str:
-    """The message of a condition that is False, else empty."""
+    """Message of the condition of that type if its status is False, else empty."""
     for condition in status.conditions or ():
         if condition.type == kind and condition.status == "False":
             return condition.message

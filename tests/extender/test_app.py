@@ -67,7 +67,7 @@ async def test_budgets_that_it_may_not_read_are_named_with_the_error(server: Ser
     await server.until_shown(
         "/readyz", "waiting for poddisruptionbudgets (403 Forbidden: the test wants 403)\n"
     )
-    (first, *_) = server.logged("watch interrupted")
+    (first, *_) = server.logged("watch was interrupted and will be tried again after the pause")
     assert (first["kind"], first["level"]) == ("poddisruptionbudgets", "warning")
 
 

@@ -32,7 +32,11 @@ async def test_without_the_right_to_list_them_it_is_ready_and_no_pod_is_of_one(s
     lines = ("paddock_daemon_sets_listed 0.0", "paddock_pods_of_no_daemon_set 1.0")
     await server.until_shown("/metrics", *lines)
     await server.until_shown("/readyz?verbose", "DaemonSets not listed: 403 Forbidden")
-    warned = [line for line in server.logged("watch interrupted") if line["kind"] == "daemonsets"]
+    warned = [
+        line
+        for line in server.logged("watch was interrupted and will be tried again after the pause")
+        if line["kind"] == "daemonsets"
+    ]
     assert len(warned) == 1
     story = json.loads((await server.get("/debug/pods/default/agent"))[1])
     assert story["daemonSet"] == "default/agents has not made it: it counts as any other pod"

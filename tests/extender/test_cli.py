@@ -14,6 +14,7 @@ import pytest
 
 from extender import cli
 from extender.app import Options
+from extender.version import version
 from tests.extender.app_bench import Server, document, kubeconfig, server, undone, unused_port
 from tests.extender.fake_api import FakeApi
 
@@ -43,6 +44,14 @@ def test_usage_errors_exit_2(arguments: list[str], says: str, capsys: pytest.Cap
         code = stop.code
     assert code == 2
     assert says in capsys.readouterr().err
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"paddock {version()}\n"
+    assert version()[0].isdigit()
 
 
 def test_a_bad_variable_is_a_usage_error(

@@ -92,6 +92,7 @@ _FILES = {
 _CASES = (
     "",
     "--help",
+    "--version",
     "--unheard-of",
     "unheard-of",
     *(f"{command} --help" for command in ("serve", "probe", "simulate", "test", "check", "demo")),

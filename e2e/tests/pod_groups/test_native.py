@@ -45,6 +45,7 @@ SCHEDULERS = pytest.mark.parametrize(
 
 CONFIG = "kubeadm/scheduler-config-plain.yaml"
 GATED = "gates/gate-managed-pods.yaml"
+LISTED = "listed all objects of a kind"
 KIND = "podgroups.scheduling.k8s.io"
 
 pytestmark = pytest.mark.xdist_group("native pod groups")
@@ -386,7 +387,7 @@ async def until_refused_with(stand: Stand, text: str) -> None:
 
 def listed(paddock: PaddockProcess) -> list[Object]:
     """The number of times PodGroups were listed, by its log."""
-    return [line for line in paddock.logs() if line.get("event") == "listed" and line.get("kind") == KIND]
+    return [line for line in paddock.logs() if line.get("event") == LISTED and line.get("kind") == KIND]
 
 
 def warnings(paddock: PaddockProcess) -> list[Object]:

@@ -1,1 +1,1 @@
-"""Requests and streams to the API server, its credentials and its errors. Knows nothing of pods."""
+"""Requests and watch streams to the API server, with its credentials and errors. Knows nothing about pods."""

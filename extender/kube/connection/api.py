@@ -1,7 +1,7 @@
-"""Messages between the cluster side and the API server, as values.
+"""Values for requests to the API server and their answers. No I/O.
 
-The error tree, the translation of a ``Status`` into it, object metadata, content types and the protocol
-that keeps the HTTP client behind one module may live here. No I/O.
+Contains the errors, their translation from a ``Status``, object metadata, content types, and the protocol of
+the HTTP client.
 """
 
 from collections.abc import AsyncGenerator, Mapping
@@ -19,9 +19,10 @@ MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 
 REQUEST_TIMEOUT = 10.0
-"""Seconds for one request, connection and answer together, unless the caller knows better."""
+"""Default limit in seconds for one request, including the connection and the whole answer."""
+
 IDLE_TIMEOUT = 90.0
-"""Seconds without a byte after which a watch is taken for dead; bookmarks come about once a minute."""
+"""Seconds without a byte after which a watch counts as broken. Bookmarks arrive about once a minute."""
 
 _MESSAGE_LENGTH = 1024
 _BODY_LENGTH = 64 * 1024
@@ -29,19 +30,22 @@ _SHOWN = 64
 
 
 class KubeError(PaddockError):
-    """Anything that kept a request to the API server from being answered as asked."""
+    """Base of all failures of a request to the API server."""
 
 
 class CredentialsError(KubeError):
-    """The kubeconfig or the service account cannot be used. Ours to mend, not the server's."""
+    """The kubeconfig or the service account cannot be used. Not the server's fault."""
 
 
 class MalformedAnswer(KubeError):
-    """The server's bytes are not what the protocol promises: no JSON, no version, a line without an end."""
+    """The server broke the protocol: invalid JSON, a missing version, or a line without an end."""
 
 
 class Unreachable(KubeError):
-    """No answer. ``sent``: whether the request may have reached the server, so may have been carried out."""
+    """The server did not answer.
+
+    ``sent``: True if the request may have reached the server, which may then have carried it out.
+    """
 
     def __init__(self, message: str, *, sent: bool) -> None:
         super().__init__(message)
@@ -49,15 +53,18 @@ class Unreachable(KubeError):
 
 
 class BadName(KubeError):
-    """A name that no object can have; nothing was sent."""
+    """A name that no Kubernetes object can have. Nothing was sent."""
 
 
 class ApiError(KubeError):
-    """The server answered and refused.
+    """The server refused the request.
 
-    ``status``: HTTP status, or the code of an ERROR event; ``reason``: machine-readable (``Expired``);
-    ``message``: for people, cut to 1 KiB; ``body``: the answer, cut to 64 KiB; ``causes``: the reasons in
-    ``details.causes`` (``DisruptionBudget``); ``retry_after``: seconds the server asks for, if it does.
+    ``status``: HTTP status, or the code of an ERROR event in a watch.
+    ``reason``: machine-readable, such as ``Expired``.
+    ``message``: for people, cut to 1024 characters.
+    ``body``: the answer, cut to 64 KiB.
+    ``causes``: the reasons in ``details.causes``, such as ``DisruptionBudget``.
+    ``retry_after``: seconds to wait before a retry, or None.
     """
 
     def __init__(
@@ -80,11 +87,11 @@ class ApiError(KubeError):
 
 
 class Unauthorized(ApiError):
-    """401: the server does not know us."""
+    """401: the server does not accept our credentials."""
 
 
 class Forbidden(ApiError):
-    """403: our role lacks a verb, or admission refused."""
+    """403: our role lacks the permission, or admission control refused the request."""
 
 
 class NotFound(ApiError):
@@ -92,19 +99,19 @@ class NotFound(ApiError):
 
 
 class Conflict(ApiError):
-    """409: the object changed meanwhile, exists already, or is bound already."""
+    """409: the object has changed, already exists, or is already bound."""
 
 
-class Gone(ApiError):
-    """410: the resource version or continue token is too old; list anew."""
+class Expired(ApiError):
+    """410: the resource version or continue token is too old, so the kind must be listed again."""
 
 
 class TooMany(ApiError):
-    """429: overloaded, or an eviction that a disruption budget does not allow now."""
+    """429: the server is overloaded, or a disruption budget does not allow an eviction now."""
 
 
 class ServerError(ApiError):
-    """5xx."""
+    """5xx: the server failed."""
 
 
 _BY_STATUS: dict[int, type[ApiError]] = {
@@ -112,13 +119,13 @@ _BY_STATUS: dict[int, type[ApiError]] = {
     403: Forbidden,
     404: NotFound,
     409: Conflict,
-    410: Gone,
+    410: Expired,
     429: TooMany,
 }
 
 
 class ObjectMeta(msgspec.Struct, frozen=True, rename="camel"):
-    """The part of ``metadata`` that a reflector needs of an object it cannot otherwise read."""
+    """The part of ``metadata`` that a reflector needs even from an object that it cannot read."""
 
     name: str = ""
     namespace: str = ""
@@ -132,7 +139,7 @@ class ObjectMeta(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def namespace_and_name(full_name: str) -> tuple[str, str]:
-    """The two parts of an `ObjectMeta.full_name`; the namespace is empty for an object that has none."""
+    """Split an `ObjectMeta.full_name`. The namespace is empty for an object without one."""
     namespace, _, name = full_name.rpartition("/")
     return namespace, name
 
@@ -154,31 +161,35 @@ class _Status(msgspec.Struct):
 
 
 class Transport(Protocol):
-    """What a reflector needs of a client."""
+    """The part of the HTTP client that a reflector uses."""
 
     async def get(
         self, path: str, params: Mapping[str, str] | None = None, *, timeout: float = REQUEST_TIMEOUT
-    ) -> bytes: ...
+    ) -> bytes:
+        """Return the body of a GET request. Raises `KubeError`."""
+        ...
 
     def stream(
         self, path: str, params: Mapping[str, str] | None = None, *, idle_timeout: float = IDLE_TIMEOUT
-    ) -> AsyncGenerator[bytes, None]: ...
+    ) -> AsyncGenerator[bytes, None]:
+        """Yield the lines of a watch. Raises `KubeError`."""
+        ...
 
 
 def segment(name: str) -> str:
-    """A name as one segment of a path, quoted with nothing left safe. Raises `BadName` for anything else.
-
-    Quoting alone is not enough: a segment of two dots climbs (F-18).
-    """
+    """A name as one quoted segment of a path. Raises `BadName` if no Kubernetes object can have the name."""
+    # Quoting alone is not enough: the segment ".." would lead to the parent path (F-18).
     if not is_object_name(name):
         raise BadName(f"{name[:_SHOWN]!r} is no name of a Kubernetes object")
     return quote(name, safe="")
 
 
 def error_from(status: int, body: bytes, *, retry_after: str = "", secret: str = "") -> ApiError:
-    """The error for an answer of ``status`` (0: take the code from the body, an ERROR event's object).
+    """The error for a refusing answer.
 
-    ``retry_after``: the header, seconds; ``secret``: never part of the message, whatever the server echoes.
+    ``status``: HTTP status, or 0 for an ERROR event, whose object names the code.
+    ``retry_after``: the header of that name, in seconds.
+    ``secret``: removed from the message in case the server echoes it.
     """
     answer = _status_from(body)
     code = status or answer.code or 500
@@ -196,12 +207,12 @@ def error_from(status: int, body: bytes, *, retry_after: str = "", secret: str =
 
 
 def redacted(text: str, secret: str) -> str:
-    """The text without the secret."""
+    """The text with each occurrence of the secret replaced."""
     return text.replace(secret, "[redacted]") if secret else text
 
 
 def _status_from(body: bytes) -> _Status:
-    """A ``Status``, or one made of the first words of whatever a proxy in between has answered."""
+    """The ``Status`` in an answer. Any other body, such as a proxy's page, becomes the message of one."""
     try:
         return msgspec.json.decode(body, type=_Status)
     except msgspec.MsgspecError:
@@ -210,17 +221,17 @@ def _status_from(body: bytes) -> _Status:
 
 
 _BUDGET_CAUSE = "DisruptionBudget"
-# The answer has no reason and no cause that would say so (eviction.go, Create).
+# The API server gives no reason and no cause for this refusal, only the text (eviction.go, Create).
 _SEVERAL_BUDGETS = "more than one PodDisruptionBudget"
 
 
 def is_about_budgets(error: KubeError) -> bool:
-    """A refusal for the sake of a PodDisruptionBudget, not the 429 of a server that has too much to do."""
+    """True if a PodDisruptionBudget refused an eviction. False for the 429 of an overloaded server."""
     if isinstance(error, TooMany):
         return _BUDGET_CAUSE in error.causes
     return isinstance(error, ServerError) and _SEVERAL_BUDGETS in error.message
 
 
 def may_have_reached(error: KubeError) -> bool:
-    """True if the API server may have done what it was asked although no answer says so."""
+    """True if the API server may have carried out the request although its answer does not say so."""
     return error.sent if isinstance(error, Unreachable) else isinstance(error, ServerError)

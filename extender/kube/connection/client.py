@@ -1,7 +1,6 @@
-"""Bytes to and from the API server: requests, streams of lines, timeouts, and errors that say what happened.
+"""HTTP client for the API server: requests, watch streams, timeouts and errors.
 
-Nothing here knows what a pod is. Who we are to the server is a question for
-`extender.kube.connection.credentials`.
+Nothing here knows what a pod is. Credentials belong to `extender.kube.connection.credentials`.
 """
 
 import asyncio
@@ -27,16 +26,16 @@ from extender.kube.connection.api import (
 from extender.kube.connection.credentials import Credentials
 from extender.kube.connection.fencing import FencedBody, HeldBack
 
-MayGo = Callable[[], bool]
+MaySend = Callable[[], bool]
 
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 MAX_LINE = 8 * 1024 * 1024
-"""Bytes of the longest watch event taken; etcd keeps objects of at most 1.5 MiB unless told otherwise."""
+"""Bytes of the longest watch event that is accepted. By default, etcd stores objects of at most 1.5 MiB."""
 
 _CONNECT_TIMEOUT = 5.0
 _CONNECTIONS = 256
-# Below the 90 s after which kube-apiserver drops an idle connection: a POST must not meet that moment.
-_KEEP_ALIVE = 60.0
+# kube-apiserver drops an idle connection after 90 s. A POST must not be sent in that moment.
+_KEEPALIVE = 60.0
 
 _NOT_SENT = (
     aiohttp.ClientConnectorError,
@@ -53,12 +52,13 @@ async def connect(
     service_account: str = SERVICE_ACCOUNT,
     wall: Callable[[], float] = time.time,
 ) -> "ApiClient":
-    """A client for the cluster that the kubeconfig or the service account names; asks the server nothing.
+    """Create a client for the cluster that a kubeconfig or service account names. Sends no request.
 
-    ``kubeconfig``: a path, or several joined by colons; None: ``$KUBECONFIG``, else the user's own.
-    ``in_cluster``: use the pod's service account instead, found in the directory ``service_account``.
-    ``wall``: seconds since the epoch, compared with the server's clock.
-    Raises CredentialsError.
+    ``kubeconfig``: a path, or several joined by colons. None means ``$KUBECONFIG`` or the user's own file.
+    ``in_cluster``: use the pod's service account instead.
+    ``service_account``: the directory with its files.
+    ``wall``: seconds since the epoch, to compare with the server's clock.
+    Raises `CredentialsError`.
     """
     credentials = await Credentials.load(
         kubeconfig=kubeconfig, in_cluster=in_cluster, service_account=service_account
@@ -67,11 +67,11 @@ async def connect(
 
 
 class ApiClient:
-    """Requests with own timeouts, answered with the body's bytes or with an error of
-    `extender.kube.connection.api`.
+    """HTTP requests to the API server.
 
-    ``clock_skew``: seconds by which the server's clock is ahead of ours, as of its latest answer; the Date
-    header counts whole seconds, so half a second means nothing.
+    A request returns the answer's body, or raises an error of `extender.kube.connection.api`.
+    ``clock_skew``: seconds by which the server's clock is ahead of ours, as of its latest answer. It is exact
+    to half a second, since the Date header has whole seconds.
     """
 
     def __init__(self, credentials: Credentials, *, wall: Callable[[], float] = time.time) -> None:
@@ -80,9 +80,9 @@ class ApiClient:
         self._wall = wall
         self._date = ""
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=_KEEP_ALIVE),
+            connector=aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=_KEEPALIVE),
             cookie_jar=aiohttp.DummyCookieJar(),
-            # Compression would cost both ends more time than a cluster's own network takes.
+            # Inside a cluster, compression costs both ends more time than it saves on the network.
             headers={"User-Agent": "paddock", "Accept": JSON, "Accept-Encoding": "identity"},
             read_bufsize=2**18,
         )
@@ -95,18 +95,18 @@ class ApiClient:
 
     @property
     def credentials_error(self) -> str:
-        """Why the latest renewal of the credentials failed; empty when it did not."""
+        """Why the latest renewal of the credentials failed. Empty if it succeeded."""
         return self._credentials.error
 
     async def close(self) -> None:
-        """Drop every connection. Requests under way end with Unreachable."""
+        """Close every connection. Requests under way end with `Unreachable`."""
         await self._credentials.close()
         await self._session.close()
 
     async def get(
         self, path: str, params: Mapping[str, str] | None = None, *, timeout: float = REQUEST_TIMEOUT
     ) -> bytes:
-        """GET ``path`` (``/api/v1/...``), the whole answer read within ``timeout`` seconds."""
+        """GET ``path``, such as ``/api/v1/pods``. The whole answer must arrive within ``timeout`` seconds."""
         return await self._call("GET", path, params=params, timeout=timeout)
 
     async def post(
@@ -116,13 +116,13 @@ class ApiClient:
         params: Mapping[str, str] | None = None,
         *,
         timeout: float = REQUEST_TIMEOUT,
-        may_go: MayGo | None = None,
+        may_send: MaySend | None = None,
     ) -> bytes:
-        """POST. Never repeated by itself once it may have been carried out: see `Unreachable.sent`.
+        """POST. The client never repeats it once it may have been carried out (`Unreachable.sent`).
 
-        ``may_go``: asked when the body is written; raises `HeldBack` when it says no.
+        ``may_send``: checked when the body is written. Raises `HeldBack` if it returns False.
         """
-        return await self._call("POST", path, params=params, body=body, timeout=timeout, may_go=may_go)
+        return await self._call("POST", path, params=params, body=body, timeout=timeout, may_send=may_send)
 
     async def put(
         self,
@@ -143,9 +143,12 @@ class ApiClient:
         *,
         content_type: str = MERGE_PATCH,
         timeout: float = REQUEST_TIMEOUT,
-        may_go: MayGo | None = None,
+        may_send: MaySend | None = None,
     ) -> bytes:
-        """PATCH of one of the patch types in `extender.kube.connection.api`; ``may_go`` as in `post`."""
+        """PATCH with one of the content types in `extender.kube.connection.api`.
+
+        ``may_send``: as in `post`.
+        """
         return await self._call(
             "PATCH",
             path,
@@ -153,22 +156,23 @@ class ApiClient:
             body=body,
             content_type=content_type,
             timeout=timeout,
-            may_go=may_go,
+            may_send=may_send,
         )
 
     async def delete(
         self, path: str, body: bytes | None = None, *, timeout: float = REQUEST_TIMEOUT
     ) -> bytes:
-        """DELETE; ``body``: DeleteOptions (preconditions, grace period)."""
+        """DELETE. ``body``: DeleteOptions, such as preconditions and the grace period."""
         return await self._call("DELETE", path, body=body, timeout=timeout)
 
     async def stream(
         self, path: str, params: Mapping[str, str] | None = None, *, idle_timeout: float = IDLE_TIMEOUT
     ) -> AsyncGenerator[bytes, None]:
-        """The lines of a watch, whole and without their line ends, until the server ends it.
+        """Yield the complete lines of a watch, without line ends, until the server ends the watch.
 
-        An unfinished last line is dropped. Raises Unreachable after ``idle_timeout`` seconds without a byte
-        and on a cut, MalformedAnswer on a line longer than `MAX_LINE`. Close it (``aclosing``) to hang up.
+        An unfinished last line is dropped. Close the generator (``aclosing``) to end the watch.
+        Raises `Unreachable` after ``idle_timeout`` seconds without a byte, or if the connection breaks.
+        Raises `MalformedAnswer` for a line longer than `MAX_LINE`.
         """
         timeout = aiohttp.ClientTimeout(connect=_CONNECT_TIMEOUT, sock_read=idle_timeout)
         with self._errors_translated():
@@ -185,11 +189,11 @@ class ApiClient:
         params: Mapping[str, str] | None = None,
         body: bytes | None = None,
         content_type: str = JSON,
-        may_go: MayGo | None = None,
+        may_send: MaySend | None = None,
     ) -> bytes:
-        # Connecting ends first, so that the end of the whole time can only mean a request that was sent.
+        # The time for connecting ends first. If the whole time ends, the request has therefore been sent.
         limits = aiohttp.ClientTimeout(connect=min(_CONNECT_TIMEOUT, timeout / 2))
-        sent = FencedBody(body, may_go) if body is not None and may_go is not None else body
+        sent = FencedBody(body, may_send) if body is not None and may_send is not None else body
         request = self._answered(method, path, limits, params=params, body=sent, content_type=content_type)
         try:
             with self._errors_translated():
@@ -211,7 +215,7 @@ class ApiClient:
         body: bytes | FencedBody | None = None,
         content_type: str = JSON,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """An answer of the 2xx kind; raises ApiError for any other."""
+        """A successful answer. Raises `ApiError` for any status but 2xx."""
         headers = {} if body is None else {"Content-Type": content_type}
         response = await self._authorized(method, path, timeout, headers, params=params, data=body)
         async with response:
@@ -225,20 +229,23 @@ class ApiClient:
             yield response
 
     async def _authorized(
-        self, method: str, path: str, timeout: aiohttp.ClientTimeout, headers: dict[str, str], **rest: object
+        self,
+        method: str,
+        path: str,
+        timeout: aiohttp.ClientTimeout,
+        headers: dict[str, str],
+        **options: object,
     ) -> aiohttp.ClientResponse:
-        """The answer, asked for again with new credentials if the first was 401.
-
-        Repeating is safe for a POST too: a request that authentication refuses has not been carried out.
-        """
+        """Send a request, and repeat it once with renewed credentials after a 401."""
+        # That is safe for a POST, too: a request that fails authentication has not been carried out.
         used = self._credentials.authorization()
-        response = await self._send(method, path, timeout, headers, used, **rest)
+        response = await self._send(method, path, timeout, headers, used, **options)
         if response.status != 401:
             return response
         response.release()
         if not await self._credentials.renewed(used):
             raise Unauthorized(401, "Unauthorized", "the API server does not accept our credentials")
-        return await self._send(method, path, timeout, headers, self._credentials.authorization(), **rest)
+        return await self._send(method, path, timeout, headers, self._credentials.authorization(), **options)
 
     async def _send(
         self,
@@ -247,7 +254,7 @@ class ApiClient:
         timeout: aiohttp.ClientTimeout,
         headers: dict[str, str],
         authorization: str,
-        **rest: object,
+        **options: object,
     ) -> aiohttp.ClientResponse:
         if self._session.closed:
             raise Unreachable("the client is closed", sent=False)
@@ -261,7 +268,7 @@ class ApiClient:
             proxy=access.proxy,
             ssl=access.tls or True,
             server_hostname=access.server_name,
-            **rest,  # type: ignore[arg-type]
+            **options,  # type: ignore[arg-type]
         )
 
     @contextmanager
@@ -269,30 +276,34 @@ class ApiClient:
         try:
             yield
         except (aiohttp.ClientError, OSError) as error:
-            words = redacted(f"{type(error).__name__}: {error}".rstrip(": "), self._credentials.secret)
-            raise Unreachable(words, sent=not isinstance(error, _NOT_SENT)) from error
+            message = redacted(f"{type(error).__name__}: {error}".rstrip(": "), self._credentials.secret)
+            raise Unreachable(message, sent=not isinstance(error, _NOT_SENT)) from error
 
     def _note_clock(self, date: str) -> None:
         if not date or date == self._date:
             return
         self._date = date
         try:
-            told = parsedate_to_datetime(date).timestamp()
+            server_time = parsedate_to_datetime(date).timestamp()
         except ValueError:
             return
-        self.clock_skew = told + 0.5 - self._wall()
+        # The header is cut to whole seconds.
+        self.clock_skew = server_time + 0.5 - self._wall()
 
 
 async def _lines_from(chunks: AsyncIterator[bytes], *, limit: int) -> AsyncIterator[bytes]:
-    """Whole lines of a byte stream; raises MalformedAnswer when one passes ``limit`` bytes without an end."""
-    rest = bytearray()
+    """Split a byte stream into complete lines, without empty ones.
+
+    Raises `MalformedAnswer` if a line exceeds ``limit`` bytes.
+    """
+    unfinished = bytearray()
     async for chunk in chunks:
-        rest += chunk
+        unfinished += chunk
         if b"\n" in chunk:
-            *whole, tail = bytes(rest).split(b"\n")
+            *whole, tail = bytes(unfinished).split(b"\n")
             for line in whole:
                 if line:
                     yield line
-            rest = bytearray(tail)
-        if len(rest) > limit:
+            unfinished = bytearray(tail)
+        if len(unfinished) > limit:
             raise MalformedAnswer(f"a line of more than {limit} bytes")

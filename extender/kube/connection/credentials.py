@@ -1,7 +1,7 @@
-"""Identity towards the API server: its address, TLS and the Authorization header, renewed in time.
+"""Address of the API server, TLS context and Authorization header, with their renewal.
 
-The only module that imports kubernetes_asyncio: it reads kubeconfigs, exec plugins and service accounts well.
-Its models, watch and leader election stay out (DESIGN-11).
+Only this module imports kubernetes_asyncio, for kubeconfigs, exec plugins and service accounts. The library's
+models, watches and leader election are not used (DESIGN-11).
 """
 
 import asyncio
@@ -32,7 +32,7 @@ _BAD_CREDENTIALS = (
     yaml.YAMLError,
     OSError,
     ValueError,
-    # What the library's loaders raise for a kubeconfig whose parts have unexpected types.
+    # The library's loaders raise these for a kubeconfig whose parts have unexpected types.
     AssertionError,
     AttributeError,
     LookupError,
@@ -41,9 +41,9 @@ _BAD_CREDENTIALS = (
 
 
 class Credentials:
-    """Who we are to the server, renewed once a minute in the background and once more after a 401.
+    """Credentials for the API server. They are renewed in the background, once a minute and after a 401.
 
-    A renewal that fails leaves the old credentials in force and its reason in ``error``.
+    After a failed renewal the old credentials stay in force, and ``error`` has the reason.
     """
 
     def __init__(self, source: "_Source", access: Configuration) -> None:
@@ -61,41 +61,42 @@ class Credentials:
 
     @classmethod
     async def load(cls, *, kubeconfig: str | None, in_cluster: bool, service_account: str) -> Self:
-        """Read them for the first time. Arguments as of `extender.kube.connection.client.connect`.
+        """Read the credentials for the first time. Raises `CredentialsError`.
 
-        Raises CredentialsError.
+        Arguments: as of `extender.kube.connection.client.connect`.
         """
         source: _Source = _ServiceAccount(service_account) if in_cluster else _Kubeconfig(kubeconfig)
         try:
             return cls(source, await asyncio.wait_for(source.load(anew=True), _LOAD_TIMEOUT))
         except _BAD_CREDENTIALS as error:
-            raise CredentialsError(f"cannot use {source.name}: {_words(error)}") from error
+            raise CredentialsError(f"cannot use {source.name}: {_text_of(error)}") from error
 
     @property
     def secret(self) -> str:
-        """The part of the header that may appear in no message."""
+        """The part of the header that must not appear in any message."""
         return self._authorization.partition(" ")[2]
 
     @property
     def error(self) -> str:
-        """Why the latest renewal failed or that it hangs; empty when all is well."""
+        """Why the latest renewal failed, or that it hangs. Empty if the credentials are up to date."""
         hanging = self._renewal is not None and not self._renewal.done()
         if hanging and time.monotonic() - self._renewed_at > _LOAD_TIMEOUT:
             return f"a renewal has taken more than {_LOAD_TIMEOUT:.0f} s"
         return self._error
 
     def authorization(self) -> str:
-        """The Authorization header, empty for client certificates. Starts a renewal when one is due."""
+        """The Authorization header, empty for client certificates. Starts a renewal if one is due."""
         if time.monotonic() - self._renewed_at > _RENEW_EVERY:
             self._start_renewal(anew=False)
         return self._authorization
 
     async def renewed(self, used: str) -> bool:
-        """After a 401 with the header ``used``: whether another try is worth while.
+        """Renew after a 401 that was given for the header ``used``. True if the request is worth repeating.
 
-        All who were refused share one renewal, and a source that keeps giving bad credentials is asked
-        every 5 s at most: an exec plugin may be slow.
+        Concurrent callers share one renewal. If the new credentials are refused, too, the next renewal starts
+        after 5 s at the earliest.
         """
+        # An exec plugin may be slow.
         if self._authorization != used:
             return True
         if self._renewal is None or self._renewal.done():
@@ -107,9 +108,9 @@ class Credentials:
         return not renewal.cancelled() and renewal.result()
 
     async def close(self) -> None:
-        """Let a renewal that is under way end by itself if it does so soon, else end it."""
+        """Wait two seconds for a running renewal to end, then cancel it."""
         if self._renewal is not None:
-            # Cancelled at once, an exec plugin would be left behind unreaped.
+            # If it were cancelled at once, the process of an exec plugin would stay behind.
             await asyncio.wait((self._renewal,), timeout=_CLOSE_GRACE)
             self._renewal.cancel()
             await asyncio.wait((self._renewal,))
@@ -121,16 +122,16 @@ class Credentials:
         return self._renewal
 
     async def _renew(self, *, anew: bool) -> bool:
-        # Without a time limit: ending the wait does not end a plugin, and the next would hang beside it.
+        # There is no time limit: it would not end a plugin that hangs, and the next would hang beside it.
         try:
             access = await self._source.load(anew=anew)
             files = _files_of(access)
             if files != self._files:
-                # A context of its own: the client's pool then opens new connections, and the server sees
-                # the new certificate. Half of a pair under replacement fails here and is left alone.
+                # With a new context the client opens new connections, so the server sees the new certificate.
+                # If only half of a key pair has been replaced yet, this fails and the old pair stays.
                 self.tls, self._files = _tls_from(access), files
         except _BAD_CREDENTIALS as error:
-            self._error = redacted(_words(error), self.secret)
+            self._error = redacted(_text_of(error), self.secret)
             return False
         self._authorization = _authorization_from(access)
         self._error = ""
@@ -138,7 +139,10 @@ class Credentials:
 
 
 class _Source(Protocol):
-    """Where credentials come from. ``anew``: not what an earlier load remembers."""
+    """Source of credentials.
+
+    ``anew``: read everything again, without the results of an earlier load.
+    """
 
     name: str
 
@@ -185,12 +189,12 @@ class _Kubeconfig:
     async def _read(self) -> tuple[Configuration, KubeConfigLoader]:
         self._require_file()
         access = Configuration()
-        # Nothing is written back: a server does not edit its operator's files.
+        # Nothing is written back: a server must not edit its operator's files.
         loader = await load_kube_config(self._path, client_configuration=access, persist_config=False)
         return access, loader
 
     def _require_file(self) -> None:
-        # The library only warns, and then fails on what is not there.
+        # Without a file the library only warns, and fails later with a text that does not help.
         if not any(os.path.exists(os.path.expanduser(path)) for path in self._path.split(os.pathsep)):
             raise FileNotFoundError("no such file")
 
@@ -203,7 +207,7 @@ class _Kubeconfig:
 
 
 def _holds_until_refused(loader: KubeConfigLoader) -> bool:
-    """Whether an exec plugin gave credentials without an end, as client-go reads them."""
+    """True if an exec plugin gave credentials without an expiry. As in client-go, they hold until a 401."""
     return "exec" in (loader._user or ()) and not hasattr(loader, "exec_plugin_expiry")
 
 
@@ -211,32 +215,32 @@ def _host_of(access: Configuration) -> str:
     return (access.host or "").rstrip("/")
 
 
-def _words(error: BaseException) -> str:
+def _text_of(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
 def _authorization_from(access: Configuration) -> str:
-    # Stripped: a token file usually ends in a newline, which no header may hold.
+    # A token file usually ends in a newline, which a header must not contain.
     return str(access.api_key.get("BearerToken", "")).strip()
 
 
 def _tls_from(access: Configuration) -> ssl.SSLContext | None:
-    """The context for new connections, None for plain HTTP. Raises OSError for files that do not fit."""
+    """The context for new connections, or None for plain HTTP. Raises OSError for unusable files."""
     if not _host_of(access).startswith("https:"):
         return None
     context = ssl.create_default_context(cafile=access.ssl_ca_cert)
-    # From Python 3.13 on a CA without an Authority Key Identifier is refused; many clusters have one.
+    # Python 3.13 and later refuse a CA without an Authority Key Identifier. Many clusters have such a CA.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if not access.verify_ssl:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     if access.cert_file:
-        # The empty password keeps an encrypted key from asking for one on the terminal.
+        # Without a password argument, an encrypted key would prompt for one on the terminal.
         context.load_cert_chain(access.cert_file, access.key_file, password="")
     return context
 
 
 def _files_of(access: Configuration) -> tuple[bytes, ...]:
-    """What the CA, certificate and key files hold now."""
+    """Current contents of the CA, certificate and key files."""
     paths = (access.ssl_ca_cert, access.cert_file, access.key_file)
     return tuple(Path(path).read_bytes() for path in paths if path)

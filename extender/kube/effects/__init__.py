@@ -1,1 +1,1 @@
-"""Effects of the core, carried out on the API server."""
+"""Carry out the effects of the core on the API server."""

@@ -1,4 +1,4 @@
-"""Which effects keep their order, which replace each other, and which wait behind the others."""
+"""Order of effects: which run one after the other, which replace each other, and which wait behind others."""
 
 from core.ids import NO_POD
 from core.ledger.effects import (
@@ -13,7 +13,10 @@ from core.ledger.effects import (
 
 
 def pod_of(effect: Effect) -> object:
-    """The pod that an effect writes to, or none; by its name where it has no uid yet."""
+    """The pod that an effect writes to, as a uid, or as namespace and name for a pod not yet created.
+
+    ``NO_POD`` if the effect writes to no pod.
+    """
     match effect:
         case PostEvent() | ResolveGroups():
             return NO_POD
@@ -24,11 +27,13 @@ def pod_of(effect: Effect) -> object:
 
 
 def is_quiet(effect: Effect) -> bool:
+    """True for Events and conditions, which only inform and change nothing about a pod's placement."""
     return isinstance(effect, PostEvent | SetCondition)
 
 
 def key_of(effect: Effect) -> object:
-    """What a later effect replaces. Of records of one pod each is written: they may have other keys."""
+    """Key under which an effect is queued. A later effect with an equal key replaces it."""
+    # Each record of a pod is written, since records may have different annotation keys.
     if isinstance(effect, PostEvent | ResolveGroups | WriteRecord):
         return effect
     if isinstance(effect, DeletePod):

@@ -1,7 +1,7 @@
-"""Doing what core asks for: Bindings for kube-scheduler's bind calls, and everything else on our own account.
+"""Execution of effects on the API server, and of Bindings for kube-scheduler's bind calls.
 
-Effects on our own account run only while the Lease says so, at a bounded rate, with retries; their outcomes
-go back as events. A Binding needs no Lease, since kube-scheduler asked for it.
+Effects run only while this instance holds the Lease, at a bounded rate and with retries. Their outcomes go
+back to the core as events. A Binding that is not fenced needs no Lease, since kube-scheduler asked for it.
 """
 
 import asyncio
@@ -60,19 +60,19 @@ from extender.kube.effects.bodies import (
 )
 from extender.kube.effects.effect_order import is_quiet, key_of, pod_of
 from extender.kube.effects.placeholders import NotTaken, NotYetTaken, create
-from extender.kube.effects.pods import read_pod, read_pod_at_last
+from extender.kube.effects.pods import read_pod, read_pod_with_retries
 from extender.verbs.bind import BindOutcome, PostBinding
 from extender.verbs.leading import NotLeading
 from extender.wire.placeholder import PlaceholderSettings
 
 RATE = 1000.0
-"""Effects a second on our own account, at most: as fast as gates open, pods can be bound."""
+"""Effects started per second, at most. Pods cannot be bound faster than their gates open."""
 
 WORKERS = 32
-"""At once: so many keep up that rate while the API server takes 30 ms for each, as it does under load."""
+"""Effects running at once. This many sustain `RATE` while the API server takes 30 ms each, as under load."""
 
 QUIET_RATE, QUIET_WORKERS = 200.0, 4
-"""The same of events and conditions, which move no pod: of a backlog, they are many."""
+"""The same bounds for Events and conditions. They move no pod, and a backlog of pods causes many of them."""
 
 QUEUED = 20_000
 ATTEMPTS = 4
@@ -80,24 +80,34 @@ _FIRST_PAUSE = 0.2
 _CALL_TIMEOUT = 10.0
 
 REPORTED_EVERY = 10.0
-"""Seconds between two reports of one kind of effect: who lacks a right fails a thousand times a second."""
+"""Seconds between two reports about one kind of effect. A missing right can fail 1,000 effects a second."""
 
-# How effects end, as the metrics name it; besides: not leading, queue full, failed.
+# Outcomes of effects, as the metrics name them. Three more are: not leading, queue full, failed.
 _DONE = "done"
-_GONE = "object gone"
+_NOT_FOUND = "object gone"
 _BUDGET = "budget"
 _REFUSED = "refused"
 
-_ANSWERS = {_DONE: Answer.DONE, _GONE: Answer.NOT_FOUND, _BUDGET: Answer.BUDGET, _REFUSED: Answer.REFUSED}
+_ANSWERS = {
+    _DONE: Answer.DONE,
+    _NOT_FOUND: Answer.NOT_FOUND,
+    _BUDGET: Answer.BUDGET,
+    _REFUSED: Answer.REFUSED,
+}
 
 Count = Callable[[str, str], None]
 Report = Callable[[str, str, str, str], None]
 
 
 class Effector:
-    """Runs effects. ``learn`` takes outcomes; ``may_act`` is the Lease; ``count(effect, outcome)``;
-    ``report(effect, namespace, name, error)`` hears why one failed; ``placeholders``: the settings that are
-    in force."""
+    """Run effects and report their outcomes.
+
+    ``learn``: receives each outcome as an event.
+    ``may_act``: True while this instance holds the Lease.
+    ``count(effect, outcome)``: counts an effect that ended, for the metrics.
+    ``report(effect, namespace, name, error)``: called when an effect failed, with the reason.
+    ``placeholders``: returns the current settings for placeholders.
+    """
 
     def __init__(
         self,
@@ -125,12 +135,12 @@ class Effector:
         self._quiet = 0
         self._next_start: dict[float, float] = {}
 
-    # -- on our own account ---------------------------------------------------------------------------
+    # -- effects --------------------------------------------------------------------------------------
 
     def perform(self, effect: Effect) -> None:
-        """Queue an effect; one for the same pod that still waits is replaced by it.
+        """Queue an effect. It replaces a queued effect that has the same key.
 
-        Events and conditions wait behind everything else: they move no pod.
+        Events and conditions wait behind all other effects, since they move no pod.
         """
         if not self._may_act():
             self._end(effect, "not leading")
@@ -142,7 +152,7 @@ class Effector:
         self._wake_one()
 
     async def run(self) -> None:
-        """Work through the queue until cancelled."""
+        """Run queued effects until cancelled."""
         async with asyncio.TaskGroup() as group:
             for _ in range(WORKERS):
                 group.create_task(self._work())
@@ -163,13 +173,14 @@ class Effector:
             self._busy.discard(pod_of(effect))
 
     async def _pause(self) -> None:
-        """Until there is something new, or another worker has found more than it can do itself."""
+        """Wait until an effect is queued, or until another worker leaves effects in the queue."""
         woken = asyncio.get_running_loop().create_future()
         self._idle.append(woken)
         await woken
 
     def _wake_one(self) -> None:
-        """Each worker that begins something wakes the next: to wake all would cost more than most effects."""
+        """Wake one idle worker, which wakes the next if effects are left."""
+        # Waking all workers would cost more than most effects.
         while self._idle:
             woken = self._idle.popleft()
             if not woken.done():
@@ -177,7 +188,10 @@ class Effector:
                 return
 
     def _next(self) -> Effect | None:
-        """The first whose pod nothing else is written to: what is written to one pod keeps its order."""
+        """Take the first effect on whose pod no other effect is running, or None.
+
+        Effects on one pod thus keep their order.
+        """
         queues = (self._queue,) if self._quiet >= QUIET_WORKERS else (self._queue, self._events)
         for queue in queues:
             for key, effect in queue.items():
@@ -190,7 +204,8 @@ class Effector:
         return None
 
     async def _pace(self, rate: float) -> None:
-        """Begin when it is due. Each rate has a row of its own, so that a gate waits behind no condition."""
+        """Wait until the next effect may start at this rate, in effects per second."""
+        # Each rate has its own schedule, so that opening a gate never waits for a condition.
         now = asyncio.get_running_loop().time()
         start = max(now, self._next_start.get(rate, 0.0))
         self._next_start[rate] = start + 1.0 / rate
@@ -209,7 +224,7 @@ class Effector:
                 self._end(effect, _REFUSED, str(error))
                 return
             except (NotFound, Conflict):
-                self._end(effect, _GONE)
+                self._end(effect, _NOT_FOUND)
                 return
             except HeldBack:
                 self._end(effect, "not leading", certain=not any(map(may_have_reached, errors)))
@@ -221,8 +236,8 @@ class Effector:
                 errors.append(error)
                 await self._sleep(_FIRST_PAUSE * 2.0**attempt)
             except KubeError as error:
-                if await self._is_too_late(effect, error):
-                    self._end(effect, _GONE)
+                if await self._was_overtaken(effect, error):
+                    self._end(effect, _NOT_FOUND)
                     return
                 errors.append(error)
                 break
@@ -233,9 +248,9 @@ class Effector:
         self._end(effect, "failed", certain=await self._is_undone(effect, errors))
 
     async def _is_undone(self, effect: Effect, errors: list[KubeError]) -> bool:
-        """Whether an effect that failed is certain not to be done: of a gate, what the pod shows (F-2).
+        """True if a failed effect has certainly changed nothing.
 
-        A request without an answer may still be under way. Of other effects nobody asks.
+        For a gate, the pod is read to find out (F-2). A request without an answer may still be under way.
         """
         reached = [each for each in errors if may_have_reached(each)]
         if not isinstance(effect, OpenGate) or any(isinstance(each, Unreachable) for each in reached):
@@ -246,9 +261,9 @@ class Effector:
             return False
         return pod is None or pod.uid != effect.uid or OWN_GATE in pod.gates
 
-    async def _is_too_late(self, effect: Effect, error: KubeError) -> bool:
-        """Whether a pod has its node already: then none may be nominated (`ValidatePodStatusUpdate`), which
-        only the words of the answer would say."""
+    async def _was_overtaken(self, effect: Effect, error: KubeError) -> bool:
+        """True if a nomination was refused because the pod already has its node, or no longer exists."""
+        # ValidatePodStatusUpdate refuses it with a 422, whose reason only the message text would tell.
         match effect, error:
             case NominateNode(uid, namespace, name), ApiError(status=422):
                 try:
@@ -259,6 +274,7 @@ class Effector:
         return False
 
     def _report_failure(self, effect: Effect, why: str) -> None:
+        """Report a failed effect, at most once in `REPORTED_EVERY` seconds for each kind."""
         if isinstance(effect, ResolveGroups | EndWait):
             return
         kind, now = type(effect).__name__, asyncio.get_running_loop().time()
@@ -273,7 +289,7 @@ class Effector:
             case OpenGate():
                 path = pod_path(effect.namespace, effect.name)
                 body, kind = open_body(effect), STRATEGIC_MERGE_PATCH
-                await self._client.patch(path, body, content_type=kind, may_go=self._may_act)
+                await self._client.patch(path, body, content_type=kind, may_send=self._may_act)
             case WriteRecord():
                 await self._client.patch(pod_path(effect.namespace, effect.name), record_body(effect))
             case NominateNode():
@@ -300,7 +316,11 @@ class Effector:
                 assert_never(effect)
 
     def _end(self, effect: Effect, how: str, why: str = "", *, certain: bool = True) -> None:
-        """``certain``: False when it may have been done all the same, since an answer was lost."""
+        """Count an effect that ended, and pass on its outcome.
+
+        ``how``: the outcome as the metrics name it. ``certain``: False if an answer was lost, so that the
+        effect may have been done after all.
+        """
         self._count(type(effect).__name__, how)
         outcome = outcome_of(effect, _ANSWERS.get(how, Answer.FAILED), why=why, certain=certain)
         if outcome is not None:
@@ -309,20 +329,20 @@ class Effector:
     # -- for a bind call ---------------------------------------------------------------------------------
 
     async def post(self, binding: PostBinding, *, within: float) -> BindOutcome:
-        """Post a Binding and see it through (DESIGN-10).
+        """Post a Binding until its outcome is known or ``within`` seconds have passed (DESIGN-10).
 
-        Once a request may have reached the server, the answer is what the pod shows: a POST with the uid
-        can be repeated, since it binds at most once and never another pod.
+        If a request may have reached the API server and its answer was lost, the pod shows the outcome.
         """
+        # A POST that names the uid can be repeated: it binds at most once, and never another pod.
         until = asyncio.get_running_loop().time() + within
-        sent, may_go = False, self._may_act if binding.fenced else None
+        sent, may_send = False, self._may_act if binding.fenced else None
         while True:
             left = until - asyncio.get_running_loop().time()
             if left <= 0:
                 return BindOutcome(False, certain=not sent, message="the API server did not answer in time")
             try:
                 path, body = binding_path(binding), binding_body(binding)
-                await self._client.post(path, body, timeout=left, may_go=may_go)
+                await self._client.post(path, body, timeout=left, may_send=may_send)
             except HeldBack:
                 return BindOutcome(False, certain=not sent, message=str(NotLeading()))
             except Unreachable as error:
@@ -341,7 +361,8 @@ class Effector:
                 return BindOutcome(True)
 
     async def _after_conflict(self, binding: PostBinding, error: Conflict, until: float) -> BindOutcome:
-        """A pod that is bound to the same node already is a success: it may have been our own doing."""
+        """Outcome of a Binding that met a conflict: success if the pod is already bound to the same node."""
+        # An earlier request of this call may have bound it.
         self._count("PostBinding", "conflict")
         while (left := until - asyncio.get_running_loop().time()) > 0:
             try:
@@ -356,8 +377,8 @@ class Effector:
         return BindOutcome(False, certain=False, message=error.message)
 
     async def read_pod(self, namespace: str, name: str, *, within: float) -> PodFacts | None:
-        """The pod as the API server has it now, None when there is none. Raises `KubeError`.
+        """Current state of a pod on the API server, or None if it does not exist. Raises `KubeError`.
 
-        A server in trouble is asked again for as long as there is time.
+        Server errors are retried for ``within`` seconds.
         """
-        return await read_pod_at_last(self._client, namespace, name, within=within, sleep=self._sleep)
+        return await read_pod_with_retries(self._client, namespace, name, within=within, sleep=self._sleep)

@@ -1,4 +1,4 @@
-"""Creating the placeholders of gangs, and which answers of the API server are final (GANG-4)."""
+"""Creation of gang placeholders, with the distinction of final and passing refusals (GANG-4)."""
 
 import msgspec
 
@@ -18,38 +18,44 @@ from extender.wire.annotations.gang import is_placeholder
 from extender.wire.placeholder import PlaceholderSettings, placeholder_pod
 from extender.wire.translate import POD, owner_of
 
-_WORDS = 256
+_MESSAGE_LENGTH = 256
 _EXISTS = "AlreadyExists"
 
 
 class NotTaken(KubeError):
-    """The API server does not take the placeholder, and would not a second time. Says why in short."""
+    """The API server refuses the placeholder and would refuse it again. The text is its shortened reason."""
 
 
 class NotYetTaken(KubeError):
-    """Something else changed at that moment; the same may work right after."""
+    """The request met a concurrent change and may succeed when it is repeated."""
 
 
 async def create(client: ApiClient, wanted: CreatePlaceholder, settings: PlaceholderSettings) -> None:
-    """Make it, unless it is there. Raises `NotTaken`, or any other `KubeError` for what may pass."""
+    """Create a placeholder unless it exists.
+
+    Raises `NotTaken` for a final refusal, and any other `KubeError` for one that may pass.
+    """
     body = msgspec.json.encode(placeholder_pod(wanted, settings))
     try:
         await client.post(pods_path(wanted.namespace), body)
     except Conflict as error:
         if error.reason != _EXISTS:
-            # Many pods at once compete for the status of a ResourceQuota.
+            # Pods created at once compete for the status of a ResourceQuota.
             raise NotYetTaken(error.message) from error
         await _claim(client, wanted)
     except (TooMany, Unauthorized):
         raise
     except ApiError as error:
         if 400 <= error.status < 500:
-            raise NotTaken(error.message[:_WORDS]) from error
+            raise NotTaken(error.message[:_MESSAGE_LENGTH]) from error
         raise
 
 
 async def _claim(client: ApiClient, wanted: CreatePlaceholder) -> None:
-    """A pod of that name is the wanted one, made before, if it belongs to the same originator."""
+    """Accept an existing pod of that name if it is a placeholder owned by the same originator.
+
+    Raises `NotTaken` for any other pod, and `NotYetTaken` if the pod has been deleted meanwhile.
+    """
     try:
         there = POD.decode(await client.get(pod_path(wanted.namespace, wanted.name))).metadata
     except NotFound as error:

@@ -1,4 +1,4 @@
-"""Reading of one pod from the API server."""
+"""Reads of a single pod from the API server."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,7 +14,10 @@ _LEAST = 0.001
 
 
 async def read_pod(client: ApiClient, namespace: str, name: str, *, within: float) -> PodFacts | None:
-    """The pod as the API server has it now, None when there is none. Raises `KubeError`."""
+    """Current state of a pod, or None if it does not exist. Raises `KubeError`.
+
+    ``within``: seconds until the request times out.
+    """
     try:
         body = await client.get(pod_path(namespace, name), timeout=max(within, _LEAST))
     except NotFound:
@@ -22,7 +25,7 @@ async def read_pod(client: ApiClient, namespace: str, name: str, *, within: floa
     return pod_from(POD.decode(body))
 
 
-async def read_pod_at_last(
+async def read_pod_with_retries(
     client: ApiClient,
     namespace: str,
     name: str,
@@ -30,7 +33,7 @@ async def read_pod_at_last(
     within: float,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> PodFacts | None:
-    """The same, asking a server in trouble again for as long as there is time."""
+    """Read a pod as `read_pod` does, and retry server errors for ``within`` seconds."""
     loop = asyncio.get_running_loop()
     until = loop.time() + within
     while True:

@@ -1,1 +1,1 @@
-"""Collections of the API server, followed and turned into events."""
+"""Watches of objects on the API server, turned into events of the ledger."""

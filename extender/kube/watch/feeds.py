@@ -1,7 +1,7 @@
-"""Feeds from the cluster: a reflector per kind, its items as events, its gaps as deletions.
+"""Feeds from the cluster: a reflector for each kind of object, and the events made from it.
 
-Order matters at the start: namespaces and the configuration come first, so that every pod can be classified
-and placed when it is first seen; pods are told in the order of their creation (APP-19).
+The order matters at the start. Namespaces and the configuration come first, so that every pod can be
+classified and placed when it is first seen. Pods are reported in the order of their creation (APP-19).
 """
 
 import asyncio
@@ -32,13 +32,13 @@ F = TypeVar("F")
 
 
 class Waiting(Enum):
-    """What waits until a kind was listed. Readiness waits for all but the first."""
+    """Next step of the start, which waits until a kind was listed. Readiness waits for all but the first."""
 
     NOTHING = "nothing"
     READINESS = "readiness"
     CONFIGURATION = "the configuration"
     PODS = "the list of pods"
-    """Such a kind is read after the configuration."""
+    """A kind with this value is read after the configuration."""
 
 
 FOLLOWED: tuple[tuple[kinds.WatchedKind[Any, Any], Waiting], ...] = (
@@ -48,11 +48,11 @@ FOLLOWED: tuple[tuple[kinds.WatchedKind[Any, Any], Waiting], ...] = (
     (kinds.BUDGETS, Waiting.READINESS),
     (kinds.NODES, Waiting.PODS),
 )
-"""Every kind of object but pods and PodGroups, in the order in which they are waited for."""
+"""Every kind of object except pods and PodGroups, in the order in which the start waits for them."""
 
 
 class Feeds:
-    """Everything that the ledger follows. ``configured`` is awaited before pods are read."""
+    """All feeds of the ledger. ``configured``: awaited before pods are read."""
 
     def __init__(
         self,
@@ -82,22 +82,22 @@ class Feeds:
         )
 
     def of(self, kind: kinds.WatchedKind[K, F]) -> Reflector[F]:
-        """The reflector of one kind."""
+        """The reflector of a kind."""
         return self._reflectors[kind]
 
     @property
     def reflectors(self) -> tuple[Reflector[Any], ...]:
-        """Reflectors of every kind but PodGroups."""
+        """Reflectors of all kinds except PodGroups."""
         return (*self._reflectors.values(), self.pods)
 
     @property
     def followed(self) -> tuple[Reflector[Any] | PodGroupFeed, ...]:
-        """Every feed that must have been listed, in the order in which they are waited for."""
+        """Feeds that must be listed before Paddock is ready, in the order of the start."""
         needed = (self.of(kind) for kind, waiting in FOLLOWED if waiting is not Waiting.NOTHING)
         return (*needed, self.pod_groups, self.pods)
 
     async def run(self) -> None:
-        """Follow everything until cancelled."""
+        """Watch everything until cancelled."""
         async with asyncio.TaskGroup() as group:
             for kind, waiting in FOLLOWED:
                 if waiting is not Waiting.PODS:
@@ -117,6 +117,7 @@ class Feeds:
         return [self.of(kind) for kind, waiting in FOLLOWED if waiting is wanted]
 
     async def wait_synced(self) -> None:
+        """Wait until every feed was listed."""
         for each in self.followed:
             await each.synced.wait()
 
@@ -131,7 +132,7 @@ def _name(meta: ObjectMeta) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _PodSink:
-    """The sink of pods, which have events of their own: verbs and reads report them too."""
+    """Sink of pods. They have events of their own, since calls and reads report them, too."""
 
     learn: Learn
 
@@ -156,6 +157,8 @@ class _WireConfigMap(msgspec.Struct, rename="camel", frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ConfigMapSeen:
+    """A ConfigMap as of the last list or watch event."""
+
     name: str
     uid: str
     data: ConfigMapData
@@ -163,10 +166,10 @@ class ConfigMapSeen:
 
 @dataclass(slots=True)
 class ConfigMapFeed:
-    """Follows `yunikorn-defaults` and `yunikorn-configs` and offers both whenever one changes (SRC-7).
+    """Watch of ``yunikorn-defaults`` and ``yunikorn-configs`` that offers both whenever one changes (SRC-7).
 
-    ``offer(defaults, configs, last)``: ``last`` is the map that changed, None for one that is gone. Nothing
-    is offered before both have been looked for.
+    ``offer(defaults, configs, last)``: called when both have been listed, and after each change. ``last`` is
+    the ConfigMap that changed, None for a deleted one.
     """
 
     client: ApiClient
@@ -178,7 +181,7 @@ class ConfigMapFeed:
     listed: set[str] = field(default_factory=set)
 
     async def run(self) -> None:
-        """Follow both until cancelled."""
+        """Watch both until cancelled."""
         async with asyncio.TaskGroup() as group:
             self.reflectors = [self._reflector(name) for name in CONFIG_MAPS]
             for each in self.reflectors:
@@ -186,7 +189,7 @@ class ConfigMapFeed:
 
     @property
     def error(self) -> str:
-        """Why they cannot be read now, empty when they can."""
+        """Why they cannot be read now, or empty if they can."""
         return "; ".join(f"{each.kind}: {each.error}" for each in self.reflectors if each.error)
 
     def _reflector(self, name: str) -> Reflector[ConfigMapSeen]:
@@ -202,6 +205,7 @@ class ConfigMapFeed:
         )
 
     def changed(self, name: str, seen: ConfigMapSeen | None) -> None:
+        """Store a ConfigMap, or its deletion, and offer both."""
         if seen is None:
             self.seen.pop(name, None)
         else:
@@ -215,7 +219,8 @@ class ConfigMapFeed:
         return seen.data if seen else None
 
     def found(self, name: str, present: bool) -> None:
-        """One of them was looked for; a relist that finds it has told it already."""
+        """Note that a ConfigMap was listed, and whether it exists."""
+        # A later list that has the ConfigMap has already reported it as changed.
         first = name not in self.listed
         self.listed.add(name)
         if first or not present:

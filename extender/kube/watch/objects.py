@@ -1,4 +1,4 @@
-"""Reflectors of cluster objects other than pods: what they show, as events of the object's kind."""
+"""Reflectors of all kinds of objects except pods, with their events."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ F = TypeVar("F")
 def object_reflector(
     client: ApiClient, watched: WatchedKind[K, F], learn: Learn, reporter: Reporter
 ) -> Reflector[F]:
-    """Reflector that reports every object of one kind to the ledger."""
+    """Create the reflector that reports every object of a kind to the ledger."""
     return Reflector(
         client,
         path=watched.path,
@@ -33,7 +33,7 @@ def object_reflector(
 
 @dataclass(frozen=True, slots=True)
 class _ObjectSink(Generic[K, F]):
-    """A reflector's sink that makes events of the objects of one kind."""
+    """A reflector's sink that makes events from the objects of a kind."""
 
     kind: on.ObjectKind[K, F]
     learn: Learn

@@ -1,7 +1,8 @@
-"""PodGroup objects, followed where the cluster has any (COS-10, COS-20).
+"""Watches of PodGroup objects, where the cluster serves them (COS-10, COS-20).
 
-Neither kind is there in every cluster: scheduler-plugins' is a CRD that somebody installs or takes away, and
-Kubernetes' own is an alpha API. So the API server is asked what it serves, at the start and now and then.
+A cluster may serve both kinds or none. That of scheduler-plugins is a CRD, which may be installed or removed
+at any time. That of Kubernetes is an alpha API. Paddock therefore asks the API server regularly which it
+serves.
 """
 
 import asyncio
@@ -21,16 +22,16 @@ from extender.kube.watch.reflector import Reflector, Reporter
 from extender.wire.kinds import pod_groups_at
 
 CHECKED_EVERY = 60.0
-"""Seconds between two questions for what is served."""
+"""Seconds between two requests for the served kinds."""
 
 CHECKED_AGAIN = 1.0
-"""The same while there was no answer yet."""
+"""Seconds between two such requests as long as the first was not answered."""
 
 VERSIONS: Mapping[GroupSource, tuple[str, ...]] = {
     GroupSource.PLUGIN: ("v1alpha1",),
     GroupSource.NATIVE: ("v1", "v1beta1", "v1alpha2"),
 }
-"""Versions whose fields Paddock knows, or that will hardly have others; the first that is served is read."""
+"""API versions whose fields Paddock knows or expects. The first one that is served is used."""
 
 RESOURCE = "podgroups"
 
@@ -57,10 +58,12 @@ class _Resources(msgspec.Struct):
 
 
 @dataclass(slots=True)
-class _Following:
-    """What is followed of one kind. ``path``: where it is listed; ``answered``: it was, or may not be."""
+class _Watched:
+    """A kind that is watched."""
 
+    #: Path of its list.
     path: str
+    #: Set once the list was answered, also with an error.
     answered: asyncio.Event
     task: asyncio.Task[None]
     reflector: Reflector[PodGroupFacts]
@@ -68,24 +71,22 @@ class _Following:
 
 @dataclass
 class PodGroupFeed:
-    """Follows both kinds.
-
-    Read, as of a reflector: ``synced`` (it is known what there is, and that has been listed or cannot be;
-    never cleared), ``error`` (why it is not known, empty since there was an answer).
-    """
+    """Feed of both kinds of PodGroups."""
 
     client: ApiClient
     learn: Learn
     reporter: Reporter
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     kind: str = RESOURCE
+    #: Why the served kinds are not known, or empty.
     error: str = ""
+    #: Set once the served kinds are known and each was listed or refused. Never cleared.
     synced: asyncio.Event = field(default_factory=asyncio.Event)
     _missed: asyncio.Event = field(default_factory=asyncio.Event)
-    _following: dict[GroupSource, _Following] = field(default_factory=dict)
+    _watched: dict[GroupSource, _Watched] = field(default_factory=dict)
 
     async def run(self) -> None:
-        """Look, and look again, until cancelled."""
+        """Watch the served kinds until cancelled."""
         async with asyncio.TaskGroup() as group:
             while True:
                 answered = [await self._check(source, group) for source in VERSIONS]
@@ -96,12 +97,12 @@ class PodGroupFeed:
                 await self._pause(self._until_next)
 
     def heard(self) -> Iterator[tuple[str, float | None, str]]:
-        """Of each kind that is served: name, time of the last page or line, and what is wrong."""
-        for source, each in self._following.items():
+        """Name, time of the last page or line, and error of each served kind."""
+        for source, each in self._watched.items():
             yield f"{RESOURCE}.{source.value}", each.reflector.last_heard, each.reflector.error
 
     async def _pause(self, seconds: float) -> None:
-        """Until it is time, or what is followed is not served any more."""
+        """Wait some seconds, or until a watched kind is no longer served."""
         waits = [asyncio.ensure_future(each) for each in (self.sleep(seconds), self._missed.wait())]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -115,17 +116,17 @@ class PodGroupFeed:
         return CHECKED_EVERY if self.synced.is_set() else CHECKED_AGAIN
 
     async def _check(self, source: GroupSource, group: asyncio.TaskGroup) -> bool:
-        """Begin or end to follow one kind. False when the API server did not say what it serves."""
+        """Start or stop the watch of a kind. False if the API server did not answer whether it serves it."""
         try:
             path = await self._path_of(source)
         except KubeError as error:
             self.error = str(error)
             self.reporter.interrupted(f"{RESOURCE}.{source.value}", error, self._until_next)
             return False
-        known = self._following.get(source)
+        known = self._watched.get(source)
         if known is not None and known.path != path:
             known.task.cancel()
-            del self._following[source]
+            del self._watched[source]
             known = None
             self.learn(on.KindUnserved(on.POD_GROUPS[source]))
         if path and known is None:
@@ -133,16 +134,16 @@ class PodGroupFeed:
             reporter = _Answered(self.reporter, answered, self._missed)
             reflector = object_reflector(self.client, pod_groups_at(path, source), self.learn, reporter)
             task = group.create_task(reflector.run())
-            self._following[source] = _Following(path, answered, task, reflector)
+            self._watched[source] = _Watched(path, answered, task, reflector)
         return True
 
     async def _until_listed(self) -> None:
-        """Of one that may not be listed its error is all there will be."""
-        for each in self._following.values():
+        """Wait until each watched kind was listed, or its list refused."""
+        for each in self._watched.values():
             await each.answered.wait()
 
     async def _path_of(self, source: GroupSource) -> str:
-        """Where the first version that is known and served is listed; empty when there is none."""
+        """List path of the first version that is known and served, or empty."""
         try:
             group = await self._asked(f"/apis/{source.value}", _ServedGroup)
             served = {each.version for each in group.versions or ()}
@@ -153,7 +154,7 @@ class PodGroupFeed:
                 if any(each.name == RESOURCE for each in found.resources or ()):
                     return f"/apis/{source.value}/{version}/{RESOURCE}"
         except ApiError as error:
-            # Not served, or not for us: then it is as if there were none.
+            # A kind that Paddock may not read counts as not served.
             if error.status in _ASK_AGAIN or not 400 <= error.status < 500:
                 raise
         return ""
@@ -168,7 +169,7 @@ class PodGroupFeed:
 
 @dataclass(frozen=True, slots=True)
 class _Answered:
-    """A reporter that also notes that there was an answer, whichever, and that there is no such path."""
+    """A reporter that also notes when a list was answered, and when its path does not exist."""
 
     reporter: Reporter
     answered: asyncio.Event

@@ -1,7 +1,7 @@
-"""Reflector of one collection of the API server: list, watch, list again when the thread is lost.
+"""Reflector of a collection on the API server: lists it, watches it, and lists it again if a watch is lost.
 
-Items arrive as raw JSON and leave as whatever ``decode`` makes of one of them; a sink takes them. No kind of
-object is known here, nothing is kept but the version to go on from, and nothing is logged: a reporter hears.
+Items arrive as raw JSON, are decoded, and go to a sink. The reflector knows no kind of object. It stores only
+the version from which to continue. It does not log, but calls a reporter.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ import msgspec
 from extender.kube.connection.api import (
     IDLE_TIMEOUT,
     ApiError,
-    Gone,
+    Expired,
     KubeError,
     MalformedAnswer,
     ObjectMeta,
@@ -29,59 +29,66 @@ T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
 
 PAGE_SIZE = 500
+"""Items of a page."""
+
 PAGE_TIMEOUT = 60.0
+"""Seconds for the request of a page."""
+
 WATCH_TIMEOUT = (300.0, 600.0)
-"""Seconds after which the server is asked to end a watch; a range, so that not all watches end together."""
+"""Seconds after which the server should end a watch, as a range, so that not all watches end together."""
 
 _SLICE = 50
-# Events between two looks at the loop: a verb that arrives meanwhile waits for them.
+# Events that are processed without a break. A call that arrives meanwhile waits for them.
 _EVENTS_AT_ONCE = 4
 _PAUSE = 0.2
 _LONGEST_PAUSE = 20.0
 _LONGEST_ASKED_PAUSE = 60.0
 _HEALTHY_AFTER = 0.5
-# An answer other than 410, this often in a row, may be about the version itself (an etcd restored from a
-# backup counts from an older one); a list costs more than a watch, so not at the first.
+# So many refusals in a row, other than 410, may be due to the version itself. An etcd that was restored from
+# a backup counts from an older one. A list costs more than a watch, so the first refusal does not cause one.
 _REFUSALS_BEFORE_LIST = 3
 
 
 class Sink(Protocol[T_contra]):
-    """Where items go, under the reflector's keys. All calls are short and on the event loop; what one raises
-    ends the reflector."""
+    """Receiver of items, under the reflector's keys.
+
+    Its methods run on the event loop and must be short. An exception ends the reflector.
+    """
 
     def on_changed(self, item: T_contra, /) -> None:
-        """The item exists and looks like this now; a repeat is possible."""
+        """Take an item that is new or has changed. It may be equal to the last one."""
 
     def on_deleted(self, key: str, /) -> None:
-        """The item is gone."""
+        """Take the deletion of an item."""
 
     def on_listed(self, keys: frozenset[str], /) -> None:
-        """A whole list has been told through on_changed: what is known and not in ``keys`` is gone."""
+        """Take the keys of a complete list, after its items. Any other known item has been deleted."""
 
 
 class Reporter(Protocol):
-    """Hears what went wrong or took long. ``kind`` is the reflector's."""
+    """Receiver of reports about lists and failures. ``kind``: that of the reflector."""
 
-    def listed(self, kind: str, items: int, seconds: float, /) -> None: ...
+    def listed(self, kind: str, items: int, seconds: float, /) -> None:
+        """Report a complete list and its duration."""
 
     def undecodable(self, kind: str, name: str, error: str, /) -> None:
-        """One item was skipped; an earlier state of it, if there was one, stays."""
+        """Report an invalid item. It was skipped, and its last valid state stays in force."""
 
     def interrupted(self, kind: str, error: KubeError, pause: float, /) -> None:
-        """A list or watch failed and is tried again after ``pause`` seconds."""
+        """Report that a list or watch failed. It is tried again after ``pause`` seconds."""
 
 
 class Silence:
-    """A reporter that tells nobody."""
+    """A reporter that ignores all reports."""
 
     def listed(self, kind: str, items: int, seconds: float, /) -> None:
-        pass
+        """Ignore a list."""
 
     def undecodable(self, kind: str, name: str, error: str, /) -> None:
-        pass
+        """Ignore an invalid item."""
 
     def interrupted(self, kind: str, error: KubeError, pause: float, /) -> None:
-        pass
+        """Ignore a failure."""
 
 
 class _ListMeta(msgspec.Struct):
@@ -109,21 +116,15 @@ _identified_from = msgspec.json.Decoder(_Identified).decode
 
 
 class Reflector(Generic[T]):
-    """Follows ``path`` (narrowed by ``params``, such as a fieldSelector) and tells a sink, for ever.
+    """Reflector of the collection at ``path``, restricted by ``params``, such as a fieldSelector.
 
-    ``decode``: the JSON of one item to T; an item for which it raises is reported and skipped, and its
-    earlier state stays.
-    ``key``: what an item is called, from the metadata alone: so one that cannot be decoded is not taken for a
-    deleted one, and one that is gone need not be decoded.
-    ``order``: sort key in which the first list's items are told; None: as the server lists them.
-    ``requested()``: called before a list is asked for; what its items differ in came before that, or later.
-    ``caught_up()``: called once per list, when the watch has told all that happened until the list was told.
-    ``watch_timeout``, ``idle_timeout``, ``page_timeout``: seconds. ``uniform(low, high)``: jitter.
-
-    Read: ``synced`` (set after the first whole list, never cleared), ``error`` (what is wrong now, empty
-    since the last answer that could be used), ``last_heard`` (``clock`` time of the last page or line, None
-    before), and the counters ``relists`` (lists begun after the first whole one),
-    ``restarts`` and ``events`` (changes told by watches).
+    ``decode``: decodes an item. If it raises, the item is reported and skipped.
+    ``key``: key of an item, from its metadata alone. Invalid and deleted items thus have one, too.
+    ``order``: sort key for the items of the first list. None leaves the server's order.
+    ``requested()``: called before a list is requested.
+    ``caught_up()``: called after each list, once the watch has passed the changes made during the list.
+    ``watch_timeout``, ``idle_timeout``, ``page_timeout``: seconds.
+    ``uniform(low, high)``: source of random numbers, for jitter.
     """
 
     def __init__(
@@ -149,10 +150,15 @@ class Reflector(Generic[T]):
         uniform: Callable[[float, float], float] = random.uniform,
     ) -> None:
         self.kind = kind or path.rpartition("/")[2]
+        #: Set after the first complete list. Never cleared.
         self.synced = asyncio.Event()
+        #: The last error, or empty after a valid answer.
         self.error = ""
+        #: Time of the last page or line on ``clock``, None before the first.
         self.last_heard: float | None = None
+        #: Lists that began after the first complete one.
         self.relists = 0
+        #: Changes that watches have reported.
         self.events = 0
         self._client = client
         self._path = path
@@ -180,11 +186,11 @@ class Reflector(Generic[T]):
 
     @property
     def restarts(self) -> int:
-        """Watches begun after the first."""
+        """Number of watches that began after the first."""
         return max(0, self._watches - 1)
 
     async def run(self) -> None:
-        """List and watch until cancelled. Ends otherwise only with what the sink raises."""
+        """List and watch until cancelled. Raises only exceptions of the sink."""
         while True:
             try:
                 if self._version and self._broken:
@@ -196,11 +202,12 @@ class Reflector(Generic[T]):
                 await self._recover(error)
 
     async def _compare_versions(self) -> None:
-        """After a broken watch: raise `MalformedAnswer` if the server's versions have gone back.
+        """Raise `MalformedAnswer` if the server's versions went back during a broken watch.
 
-        So they do when etcd is restored. A watch from a version that is yet to come is not refused then: the
-        server says nothing until it has come, and never tells what was before. Costs a list of one item.
+        Cost: a list with a single item.
         """
+        # Versions go back when etcd is restored from a backup. The server does not refuse a watch from a
+        # future version. It stays silent until that version is reached, and never reports earlier changes.
         now = await self._version_now()
         self._broken = False
         if not _has_come(self._version, now):
@@ -211,7 +218,7 @@ class Reflector(Generic[T]):
         return page.metadata.resource_version
 
     async def _set_mark(self) -> None:
-        """After a list: when the watch has come to here, it has told all that happened until now."""
+        """Record the server's present version. Once the watch reaches it, the watch has caught up."""
         self._mark, self._mark_due = await self._version_now(), False
         self._check_for_mark()
 
@@ -221,15 +228,17 @@ class Reflector(Generic[T]):
             self._caught_up()
 
     async def _recover(self, error: KubeError) -> None:
-        """Pause, and forget the version if the error says that it leads nowhere."""
+        """Pause after an error, and drop the version if no watch can continue from it."""
         refused = isinstance(error, ApiError) and not isinstance(error, TooMany)
-        if isinstance(error, Gone | MalformedAnswer) or (refused and self._failures >= _REFUSALS_BEFORE_LIST):
+        if isinstance(error, Expired | MalformedAnswer) or (
+            refused and self._failures >= _REFUSALS_BEFORE_LIST
+        ):
             self._version = ""
-        pause = 0.0 if isinstance(error, Gone) and self._failures == 0 else self._backed_off()
+        pause = 0.0 if isinstance(error, Expired) and self._failures == 0 else self._backed_off()
         if isinstance(error, ApiError) and error.retry_after:
             pause = max(pause, min(error.retry_after, _LONGEST_ASKED_PAUSE))
         self._failures += 1
-        # A server that answers, if only with an error, has not been away.
+        # A server that answered, even with an error, was not restored meanwhile.
         self._broken = self._broken or not isinstance(error, ApiError)
         self.error = str(error)
         self._reporter.interrupted(self.kind, error, pause)
@@ -247,7 +256,7 @@ class Reflector(Generic[T]):
         self._requested()
         found, keys, version = await self._pages()
         if self._order is not None and not self.synced.is_set():
-            # Only now: nobody asks yet, and a sort of 50,000 holds up the loop for 30 ms.
+            # Only the first list is sorted, while there are no calls yet: 50,000 items take 30 ms.
             found.sort(key=self._order)
         for some in _slices(found):
             for item in some:
@@ -260,13 +269,11 @@ class Reflector(Generic[T]):
         self._reporter.listed(self.kind, len(found), self._clock() - started)
 
     async def _pages(self) -> tuple[list[T], set[str], str]:
-        """Every item of a consistent list that can be read, the keys of all, and its version.
-
-        Nothing is told before all pages are in: a continue token that expires (410) begins the list anew.
-        """
+        """All valid items of a consistent list, the keys of all items, and the version of the list."""
+        # Items are reported once all pages are complete, since a 410 for a continue token restarts the list.
         found: list[T] = []
         keys: set[str] = set()
-        # Without resourceVersion the server reads from etcd: no list older than one seen before.
+        # Without a resourceVersion, the server reads from etcd. The list is never older than an earlier one.
         params = {**self._params, "limit": str(self._page_size)}
         while True:
             page = await self._page(params)
@@ -298,10 +305,10 @@ class Reflector(Generic[T]):
                 self._reporter.undecodable(self.kind, meta.full_name, f"{type(error).__name__}: {error}")
 
     async def _watch(self) -> None:
-        """One watch, to its end.
+        """Watch until the server ends the watch, then pause.
 
-        Healthy is a watch that brought news or lasted: a server that closes at once, or tells the same
-        again and again, is backed off from; after the clean end of a healthy one the pause is short.
+        A watch is healthy if it brought changes or lasted. The pause is short after a healthy one, and grows
+        after others, so that a server that closes watches at once is not flooded.
         """
         self._watches += 1
         began, since = self._clock(), self._version
@@ -323,15 +330,15 @@ class Reflector(Generic[T]):
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(int(self._uniform(*self._watch_timeout))),
         }
-        heard = 0
+        lines_read = 0
         async with aclosing(
             self._client.stream(self._path, params, idle_timeout=self._idle_timeout)
         ) as lines:
             async for line in lines:
                 self.last_heard = self._clock()
                 self._on_line(line)
-                heard += 1
-                if heard % _EVENTS_AT_ONCE == 0:
+                lines_read += 1
+                if lines_read % _EVENTS_AT_ONCE == 0:
                     await asyncio.sleep(0)
 
     def _on_line(self, line: bytes) -> None:
@@ -353,7 +360,7 @@ class Reflector(Generic[T]):
         self.events += 1
         if event.type == "DELETED":
             if not (key := self._key(meta)):
-                # A list tells which one is gone.
+                # The error causes a list, which shows the deleted item.
                 raise MalformedAnswer(f"a deleted one of {self.kind} cannot be told from others")
             self._sink.on_deleted(key)
             return
@@ -366,13 +373,13 @@ class Reflector(Generic[T]):
 
 
 def _slices(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Parts small enough for the event loop to attend to others in between."""
+    """Split items into parts, between which the event loop can serve calls."""
     for start in range(0, len(items), _SLICE):
         yield items[start : start + _SLICE]
 
 
 def _has_come(version: str, now: str) -> bool:
-    """Whether one version is not after another; of those that are no numbers nothing is known."""
+    """True if a version is not after ``now``, or if they are not numbers and cannot be compared."""
     return not (version.isdigit() and now.isdigit()) or int(version) <= int(now)
 
 

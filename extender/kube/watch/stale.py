@@ -1,4 +1,4 @@
-"""Since when each watch has told nothing, for metrics and for people."""
+"""Age of the last message of each watch, for metrics and readiness."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from extender.kube.watch.reflector import Reflector
 
 
 class Heard(NamedTuple):
-    """A kind that is watched, and when its watch was heard."""
+    """The last message of the watch of a kind."""
 
     kind: str
     #: Time of the last page or line on the monotonic clock; None before the first.
@@ -17,7 +17,7 @@ class Heard(NamedTuple):
 
 
 def heard(feeds: Feeds, config_maps: ConfigMapFeed) -> Iterator[Heard]:
-    """Every kind that is followed."""
+    """The last messages of all watches."""
     reflectors: list[Reflector[Any]] = [*feeds.reflectors, *config_maps.reflectors]
     yield from (Heard(each.kind, each.last_heard, each.error) for each in reflectors)
     yield from (Heard(kind, at, error) for kind, at, error in feeds.pod_groups.heard())

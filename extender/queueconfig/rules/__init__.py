@@ -1,1 +1,1 @@
-"""Rules that a well-shaped queue document must obey, by subject."""
+"""Rules for queue documents that match the schema, by subject."""

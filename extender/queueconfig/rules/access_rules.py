@@ -1,4 +1,4 @@
-"""Access lists of queues: what YuniKorn checks of their text, and what it finds only when it applies them."""
+"""Rules for access lists: those that YuniKorn checks on the text, and those it finds when applying it."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ _MOST_PARTS = 2
 
 
 def access(queue: QueueNode) -> Iterator[DocumentFinding]:
-    """A list is users, or users and groups (CFG-12)."""
+    """Check that an access list has users, or users and user groups, and nothing else (CFG-12)."""
     for key, text in _lists(queue):
         if _has_too_many_fields(text):
             message = f"{shown(text)} has more than users and groups; write users, one blank, groups"
@@ -19,7 +19,7 @@ def access(queue: QueueNode) -> Iterator[DocumentFinding]:
 
 
 def applied_access(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """At most one blank, wherever it stands (APPLY-2); not said again of a list that CFG-12 refuses."""
+    """Check that an access list has at most one blank (APPLY-2). Lists that CFG-12 refuses are left out."""
     for queue in partition.root.with_descendants():
         for key, text in _lists(queue):
             if text.count(" ") >= _MOST_PARTS and not _has_too_many_fields(text):

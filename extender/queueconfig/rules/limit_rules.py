@@ -1,6 +1,6 @@
-"""Limits of users and groups, of a queue and along the tree: CFG-8, CFG-13 to CFG-21, CFG-41 to CFG-46.
+"""Rules for limits of users and groups, in a queue and along the tree.
 
-Names are folded when the document is parsed; amounts are in the units of `amounts`.
+CFG-8, CFG-13 to CFG-21, CFG-41 to CFG-46. Amounts have the units of `amounts`.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ _NAME_RULES = {
 
 
 def limit_structure(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """Limits of the partition and of the root may not differ (CFG-8)."""
+    """Check that the limits of the partition and of the root do not differ (CFG-8)."""
     own, root = partition.section.limits, partition.root.section.limits
     if own and root and own != root:
         message = "limits of the partition and of the root differ; keep those of the root"
@@ -35,7 +35,7 @@ def limit_structure(partition: PartitionNode) -> Iterator[DocumentFinding]:
 
 
 def limits(partition: PartitionNode, queue: QueueNode) -> Iterator[DocumentFinding]:
-    """A queue's limits by themselves and against the queue (CFG-13 to CFG-21), entry by entry."""
+    """Check each entry of a queue's limits, by itself and against the queue (CFG-13 to CFG-21)."""
     entries, at = _limits_of(partition, queue)
     if not entries:
         return
@@ -55,7 +55,7 @@ def limits(partition: PartitionNode, queue: QueueNode) -> Iterator[DocumentFindi
 
 
 def _limits_of(partition: PartitionNode, queue: QueueNode) -> tuple[Sequence[LimitEntry], Location]:
-    """A queue's limits; the partition's are the root's when it has none (CFG-8)."""
+    """Limits of a queue and their location. A root without limits has those of the partition (CFG-8)."""
     if queue.is_root and not queue.section.limits:
         return partition.section.limits, (*partition.at, "limits")
     return queue.section.limits, (*queue.at, "limits")
@@ -107,32 +107,35 @@ def _too_much(excess: Excess, whose: str, at: Location, rule: str) -> DocumentFi
 
 # -- along the hierarchy -----------------------------------------------------------------------------------
 
-Carried = dict[tuple[str, str], T]
-"""What names have on the way down to a queue: by kind and name."""
+Above = dict[tuple[str, str], T]
+"""Limits of the queues above, by kind and name of the user or user group."""
 
 Caps = tuple[Mapping[str, int], ...]
-"""Maps of amounts that all hold for a name; their minimum is the CWMIN of CFG-41. Kept apart, because
-merging them for each of thousands of names would cost names times resources."""
+"""Amounts that all apply to a name. Their minimum is the CWMIN of CFG-41.
 
-Check = Callable[[Sequence[LimitEntry], Location, Carried[T]], Generator[DocumentFinding, None, Carried[T]]]
+They are not merged, since that would cost names times resources.
+"""
+
+Check = Callable[[Sequence[LimitEntry], Location, Above[T]], Generator[DocumentFinding, None, Above[T]]]
 
 
 def limit_resources(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """A name's resources fit what it, or the wildcard, has above (CFG-41 to CFG-43)."""
-    nothing: Carried[Caps] = {}
+    """Check resources against the limits above for the same name or for the wildcard (CFG-41 to CFG-43)."""
+    nothing: Above[Caps] = {}
     yield from _along(partition, partition.root, nothing, _resources)
 
 
 def limit_applications(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """The same for the numbers of applications, where none is more than any (CFG-44 to CFG-46)."""
-    nothing: Carried[int] = {}
+    """Check numbers of applications against the limits above, where 0 is unlimited (CFG-44 to CFG-46)."""
+    nothing: Above[int] = {}
     yield from _along(partition, partition.root, nothing, _applications)
 
 
 def _along(
-    partition: PartitionNode, queue: QueueNode, above: Carried[T], check: Check[T]
+    partition: PartitionNode, queue: QueueNode, above: Above[T], check: Check[T]
 ) -> Iterator[DocumentFinding]:
-    """``above`` is left as it was: a copy per queue would cost queues times names."""
+    """Run a check for a queue and all below it. ``above`` is changed meanwhile and restored at the end."""
+    # A copy for each queue would cost queues times names.
     own = yield from check(*_limits_of(partition, queue), above)
     hidden = {key: above[key] for key in own if key in above}
     above.update(own)
@@ -146,9 +149,9 @@ def _along(
 def _inherited(
     above: Mapping[tuple[str, str], T], kind: str, name: str, rules: Sequence[str]
 ) -> tuple[T | None, str]:
-    """What holds for a name from above and the rule that says so: its own entry, else the wildcard's.
+    """The limit from above for a name, and its rule. A limit for the name itself precedes the wildcard's.
 
-    ``rules``: for an entry of that name, for the wildcard above a name, for a wildcard below a wildcard.
+    ``rules``: for an entry with that name, for a name below the wildcard, and for a wildcard below one.
     """
     if name == ANY:
         return above.get((kind, ANY)), rules[2]
@@ -158,13 +161,13 @@ def _inherited(
 
 
 def _resources(
-    entries: Sequence[LimitEntry], at: Location, above: Carried[Caps]
-) -> Generator[DocumentFinding, None, Carried[Caps]]:
-    own: Carried[Caps] = {}
+    entries: Sequence[LimitEntry], at: Location, above: Above[Caps]
+) -> Generator[DocumentFinding, None, Above[Caps]]:
+    own: Above[Caps] = {}
     for place, entry in enumerate(entries):
         amounts, _ = amounts_from(entry.maxresources)
         where, alone = (*at, place, "maxresources"), (amounts,)
-        # Names of an entry mostly inherit the same caps: held against each other once.
+        # The names of an entry mostly inherit the same caps, so each comparison is made once.
         known: dict[int, tuple[list[Excess], Caps]] = {}
         for kind, names in _KINDS:
             for name in names(entry):
@@ -188,9 +191,9 @@ def _smallest_excesses(amounts: Mapping[str, int], caps: Caps) -> list[Excess]:
 
 
 def _applications(
-    entries: Sequence[LimitEntry], at: Location, above: Carried[int]
-) -> Generator[DocumentFinding, None, Carried[int]]:
-    own: Carried[int] = {}
+    entries: Sequence[LimitEntry], at: Location, above: Above[int]
+) -> Generator[DocumentFinding, None, Above[int]]:
+    own: Above[int] = {}
     for place, entry in enumerate(entries):
         wanted = entry.maxapplications
         for kind, names in _KINDS:

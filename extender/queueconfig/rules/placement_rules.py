@@ -1,6 +1,6 @@
-"""Placement rules and the node sort policy: CFG-28 to CFG-38, and what shows only when they are applied.
+"""Rules for placement rules and the node sort policy (CFG-28 to CFG-38, APPLY-4).
 
-APPLY-4 is a refusal at the start as well as at a reload: an empty list of rules would refuse everybody.
+APPLY-4 refuses a document at the start as well as at a reload: an empty list of rules would refuse all users.
 """
 
 import re
@@ -16,13 +16,16 @@ from extender.queueconfig.schema import NODE_POLICIES, PlacementRule, RuleFilter
 
 KINDS = ("provided", "user", "tag", "fixed")
 LARGE_PATTERN = 10_000
-"""Cost of a regular expression with a repetition that is written out, whatever it is."""
+"""Cost of a regular expression with a counted repetition."""
+
 CATEGORY = 64
 """Cost of a category of characters."""
+
 MAX_PATTERNS = 64 * LARGE_PATTERN
 """Cost of all regular expressions of a partition: thousands of ordinary ones, or 64 large ones."""
+
 MAX_PATH = 6_500
-"""Characters of a fixed value: a hundred levels of the longest names."""
+"""Characters of a fixed value. That is enough for a hundred levels of the longest names."""
 
 _RULE_NAME = re.compile(r"[_a-zA-Z][a-zA-Z0-9_]*", re.ASCII)
 _PATH_PART = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}", re.ASCII)
@@ -30,11 +33,11 @@ _POLICIES = ("", *NODE_POLICIES)
 _PREFIX = ROOT + "."
 
 Chain = Sequence[tuple[Location, PlacementRule]]
-"""A rule and the parents inside it, itself first, each with its place."""
+"""A rule followed by its nested parent rules, each with its location."""
 
 
 def placement(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """Every rule by itself, then where those of fixed parts lead (CFG-28 to CFG-36)."""
+    """Check each placement rule, then the paths that fixed rules name (CFG-28 to CFG-36)."""
     chains = rule_chains(partition)
     patterns = _Patterns()
     for chain in chains:
@@ -72,15 +75,15 @@ def _names_of_rules(chain: Chain) -> Iterator[DocumentFinding]:
 
 @dataclass(slots=True)
 class _Patterns:
-    """The regular expressions of a partition."""
+    """The regular expressions of a partition, with their costs."""
 
-    #: Cost that new ones may still have. Negative once a partition has too many.
+    #: Cost that further expressions may have. Negative once a partition has too many.
     left: int = MAX_PATTERNS
-    #: Those that were paid for.
+    #: Expressions that were counted.
     seen: set[str] = field(default_factory=set)
 
     def why_not(self, text: str) -> str:
-        """Why a single entry is no regular expression, empty when it is one."""
+        """Why an entry is no valid regular expression, or empty if it is one."""
         if not SPECIAL & set(text):
             return "it has none of ^ $ * + ? ( ) [ { } |"
         if text not in self.seen:
@@ -96,7 +99,7 @@ class _Patterns:
 
 
 def _cost(text: str) -> int:
-    """What compiling may take. Categories such as ``\\pL`` have hundreds of ranges each."""
+    """Cost of compiling an expression. A category such as ``\\pL`` has hundreds of ranges."""
     return (LARGE_PATTERN if "{" in text else 2 * len(text)) + CATEGORY * text.lower().count("\\p")
 
 
@@ -115,11 +118,11 @@ def _filter(spec: RuleFilter, at: Location, patterns: _Patterns) -> Iterator[Doc
                 )
 
 
-# -- where fixed rules lead --------------------------------------------------------------------------------
+# -- paths of fixed rules ----------------------------------------------------------------------------------
 
 
 def _fixed(chain: Chain) -> Chain:
-    """The innermost rules of a chain up to the first that is not fixed, the innermost first (CFG-31)."""
+    """The fixed rules at the inner end of a chain, innermost first (CFG-31)."""
     found = []
     for at, rule in reversed(chain):
         if rule.name != "fixed":
@@ -129,7 +132,7 @@ def _fixed(chain: Chain) -> Chain:
 
 
 def _is_qualified(value: str) -> bool:
-    """YuniKorn takes whatever begins with ``root``, also ``rootx``; not so here (PL-4)."""
+    """True for a path from the root. Unlike in YuniKorn, ``rootx`` is none (PL-4)."""
     return value == ROOT or value.startswith(_PREFIX)
 
 
@@ -141,7 +144,7 @@ def _second_roots(chain: Chain) -> Iterator[DocumentFinding]:
 
 
 def _static_path(chain: Chain, queues: Mapping[str, QueueNode]) -> Iterator[DocumentFinding]:
-    """The end of the path that the fixed rules give is held against the tree (CFG-32 to CFG-36)."""
+    """Check the path that the fixed rules name against the tree of queues (CFG-32 to CFG-36)."""
     path, dynamic = static_path(chain)
     if not path:
         return
@@ -157,7 +160,7 @@ def _static_path(chain: Chain, queues: Mapping[str, QueueNode]) -> Iterator[Docu
 
 
 def static_path(chain: Chain) -> tuple[str, bool]:
-    """The path that the fixed rules of a chain give, empty for none; whether other rules go on below it."""
+    """The path that the fixed rules of a chain name, or empty. True if other rules continue below it."""
     fixed = _fixed(chain)
     values = [rule.value.lower() for _, rule in fixed]
     if not values or any(map(_is_qualified, values[1:])):
@@ -166,7 +169,8 @@ def static_path(chain: Chain) -> tuple[str, bool]:
 
 
 def nearest_queue(path: str, queues: Mapping[str, QueueNode]) -> QueueNode:
-    """The last queue of the tree on a path. Goes down from the root: a path may have a million parts."""
+    """The last queue on a path that exists in the tree."""
+    # The search begins at the root, since a path may have a million parts.
     nearest = queues[ROOT]
     while nearest.path != path:
         end = path.find(".", len(nearest.path) + 1)
@@ -190,7 +194,7 @@ def _beyond_the_tree(
 
 
 def node_sort(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """The policy is known (CFG-37), its weights are not negative (CFG-38)."""
+    """Check that the node sort policy is known (CFG-37) and that its weights are not negative (CFG-38)."""
     policy, at = partition.section.nodesortpolicy, (*partition.at, "nodesortpolicy")
     if policy.type not in _POLICIES:
         message = f"undefined policy: {shown(policy.type)[1:-1]}; use fair or binpacking"
@@ -202,11 +206,11 @@ def node_sort(partition: PartitionNode) -> Iterator[DocumentFinding]:
             )
 
 
-# -- found only when applied -------------------------------------------------------------------------------
+# -- checked when applied ----------------------------------------------------------------------------------
 
 
 def applied_rules(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """Every rule can be made (APPLY-4)."""
+    """Check that each rule can be created (APPLY-4)."""
     for chain in rule_chains(partition):
         for at, rule in chain:
             yield from _made(rule, at)
@@ -215,7 +219,7 @@ def applied_rules(partition: PartitionNode) -> Iterator[DocumentFinding]:
 def _made(rule: PlacementRule, at: Location) -> Iterator[DocumentFinding]:
     kind = rule.name.lower()
     if kind not in KINDS:
-        # A name of other characters is CFG-28's.
+        # CFG-28 reports a name with other characters.
         if _RULE_NAME.fullmatch(rule.name):
             message = f"there is no rule {shown(rule.name)}; use one of {', '.join(KINDS)}"
             yield DocumentFinding((*at, "name"), "APPLY-4", message)

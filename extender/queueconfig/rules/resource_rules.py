@@ -1,6 +1,6 @@
-"""Whether the ``max`` and ``guaranteed`` of a partition's queues are quantities, and fit each other.
+"""Rules for ``max`` and ``guaranteed``, of each queue and along the tree.
 
-Units of every amount: see `amounts`. Time and memory are linear in the document times its depth.
+Units: see `amounts`. Cost: linear in the size of the document times its depth.
 """
 
 from collections.abc import Generator, Iterator, Mapping
@@ -12,15 +12,15 @@ from extender.queueconfig.problems import DocumentFinding, Location
 
 
 def resources(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """Every queue's own quantities (CFG-22, CFG-23), and those of parents and children (CFG-24 to CFG-27).
+    """Check quantities of each queue (CFG-22, CFG-23), and of parents and children (CFG-24 to CFG-27).
 
-    A value that is no quantity takes no part in the other checks, nor do resources on the root (CFG-7).
+    Invalid quantities are left out of the other checks, as are resources of the root (CFG-7).
     """
     yield from _guaranteed_below(partition.root, {})
 
 
 def templates(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """The amounts of child templates are quantities (APPLY-3); that of a leaf is never read (TPL-2)."""
+    """Check that the amounts of child templates are quantities (APPLY-3), except on leaves (TPL-2)."""
     for queue in partition.root.with_descendants():
         template = queue.section.childtemplate
         if template is None or template.is_empty or queue.is_leaf:
@@ -34,11 +34,11 @@ def templates(partition: PartitionNode) -> Iterator[DocumentFinding]:
 def _guaranteed_below(
     queue: QueueNode, effective: dict[str, int]
 ) -> Generator[DocumentFinding, None, dict[str, int]]:
-    """Check a queue and all below it; returns what it adds to its parent's sum (CFG-27).
+    """Check a queue and all below it. Returns the amounts that it adds to its parent's sum (CFG-27).
 
-    ``effective``: the max in force at the parent, the smallest on the path per resource (CFG-24); left as it
-    was, because a copy per queue would cost queues times resources.
+    ``effective``: the effective max of the parent (CFG-24). It is changed meanwhile and restored at the end.
     """
+    # A copy of `effective` for each queue would cost queues times resources.
     own_max, guaranteed = yield from _own_amounts(queue)
     at = (*queue.at, "resources")
     yield from _above(guaranteed, own_max, (*at, "guaranteed"), "CFG-23", "the queue's own max")
@@ -56,7 +56,7 @@ def _guaranteed_below(
 
 
 def _own_amounts(queue: QueueNode) -> Generator[DocumentFinding, None, tuple[dict[str, int], dict[str, int]]]:
-    """The queue's max and guaranteed; none for the root."""
+    """Max and guaranteed of a queue. Both are empty for the root."""
     if queue.is_root:
         return {}, {}
     section, at = queue.section.resources, (*queue.at, "resources")
@@ -70,7 +70,7 @@ def _own_amounts(queue: QueueNode) -> Generator[DocumentFinding, None, tuple[dic
 
 
 def _added(left: dict[str, int], right: dict[str, int]) -> dict[str, int]:
-    """The sum, in the larger of the two, which both belong to the caller."""
+    """Add two maps of amounts. The larger one is changed and returned."""
     into, more = (left, right) if len(left) >= len(right) else (right, left)
     for name, amount in more.items():
         into[name] = saturated(into.get(name, 0) + amount)
@@ -84,7 +84,7 @@ def _sum_findings(
     whose = "the children's guaranteed together, "
     yield from _above(below, guaranteed, (*at, "guaranteed"), "CFG-25", "this queue's guaranteed", whose)
     for finding in _above(below, effective, (*at, "max"), "CFG-26", "the smallest max down to here", whose):
-        # The max may be an ancestor's: then there is no such key here to point at.
+        # The max may be that of an ancestor. The finding then has the location of the queue.
         declared = finding.at[-1] in (queue.section.resources.max or {})
         yield finding if declared else DocumentFinding(queue.at, finding.rule, finding.message)
 
@@ -97,7 +97,7 @@ def _above(
     cap_name: str,
     whose: str = "",
 ) -> Iterator[DocumentFinding]:
-    """One finding for each resource that exceeds its cap; a resource without one is unlimited."""
+    """A finding for each resource above its cap. A resource without a cap is unlimited."""
     for name, amount, most in excesses(amounts, cap):
         message = f"{whose}{named(name, amount)} is above {cap_name}, {named(name, most)}"
         yield DocumentFinding((*at, name), rule, f"{message}; lower the first or raise the second")

@@ -1,6 +1,6 @@
-"""Rules of a well-shaped partition: its structure, its queues one by one, application counts.
+"""Rules for the structure of a partition, for its queues one by one, and for numbers of applications.
 
-One function per group of rules, each from a partition to findings, none of which hides another group's.
+Each group of rules is a function from a partition to findings. No group hides the findings of another.
 """
 
 import re
@@ -15,9 +15,9 @@ _NAME = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}")
 
 
 def partition_name(partition: PartitionNode, seen: set[str]) -> Iterator[DocumentFinding]:
-    """Partition names are unique, whatever their case; no name is ``default`` (CFG-4).
+    """Check that the name of a partition is unique, without regard to case. No name is ``default`` (CFG-4).
 
-    ``seen``: the names of the partitions before this one, to which its own is added.
+    ``seen``: names of the partitions before this one. Its own is added.
     """
     if partition.name in seen:
         message = (
@@ -29,7 +29,7 @@ def partition_name(partition: PartitionNode, seen: set[str]) -> Iterator[Documen
 
 
 def structure(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """The list of queues is there (CFG-5) and the root has no resources (CFG-7)."""
+    """Check that a partition has a list of queues (CFG-5) and that its root has no resources (CFG-7)."""
     if partition.section.queues is None:
         message = "queue config is not set; give a list, which may be empty: queues: []"
         yield DocumentFinding((*partition.at, "queues"), "CFG-5", message)
@@ -41,10 +41,7 @@ def structure(partition: PartitionNode) -> Iterator[DocumentFinding]:
 
 
 def queues_one_by_one(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """Of each queue its access lists, its limits and the names of its children; then the same of those.
-
-    CFG-9 to CFG-21, in the order in which YuniKorn meets them.
-    """
+    """Check access lists, limits and child names of each queue, in YuniKorn's order (CFG-9 to CFG-21)."""
     for queue in partition.root.with_descendants():
         yield from access(queue)
         yield from limits(partition, queue)
@@ -52,7 +49,7 @@ def queues_one_by_one(partition: PartitionNode) -> Iterator[DocumentFinding]:
 
 
 def _child_names(queue: QueueNode) -> Iterator[DocumentFinding]:
-    """Names have allowed characters (CFG-9) and differ from their siblings' (CFG-10)."""
+    """Check that names have allowed characters (CFG-9) and differ from their siblings' names (CFG-10)."""
     first: dict[str, str] = {}
     for child in queue.children:
         name = child.section.name
@@ -66,7 +63,7 @@ def _child_names(queue: QueueNode) -> Iterator[DocumentFinding]:
 
 
 def max_applications(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """Below a parent that caps applications every child has a cap, and no larger one (CFG-39, CFG-40)."""
+    """Check that children of a queue with ``maxapplications`` have one that fits (CFG-39, CFG-40)."""
     for queue in partition.root.with_descendants():
         cap = queue.section.maxapplications
         for child in queue.children if cap else ():

@@ -1,1 +1,1 @@
-"""Legal parts of a queue document with another effect than it seems, for ``paddock check``."""
+"""Valid parts of a queue document with an unexpected effect, for ``paddock check``."""

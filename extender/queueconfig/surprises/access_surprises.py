@@ -1,4 +1,4 @@
-"""Names that do not count in access lists and filters, and those who are let in or kept out unawares."""
+"""Surprises in access lists and filters: ineffective names, and users admitted or excluded by mistake."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,14 +12,14 @@ from extender.queueconfig.schema import PlacementRule, QueueSection, RuleFilter
 
 _SHOWN_NAMES = 3
 _GLOB = re.compile(r"[a-zA-Z0-9:#/_.@-]*[a-zA-Z0-9:#/_@-][*?][a-zA-Z0-9:#/_.@*?-]*", re.ASCII)
-"""Letters and ``*`` or ``?`` straight after one: a file pattern rather than a regular expression."""
+"""A text with ``*`` or ``?`` after a letter, which looks like a file pattern."""
 
 
 # -- access lists --------------------------------------------------------------------------------------------
 
 
 def acl_names(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """Names that an access list drops because they cannot be names there (ACL-2, ACL-3)."""
+    """Find names that an access list ignores since they are invalid (ACL-2, ACL-3)."""
     for queue in partition.root.with_descendants():
         for key, text in (("submitacl", queue.section.submitacl), ("adminacl", queue.section.adminacl)):
             if text and _is_usable(text):
@@ -27,7 +27,7 @@ def acl_names(partition: PartitionNode) -> Iterator[DocumentFinding]:
 
 
 def _is_usable(text: str) -> bool:
-    """Any other text is a problem, not a surprise (CFG-12, APPLY-2)."""
+    """True for a valid access list. Others are errors (CFG-12, APPLY-2)."""
     return len(text.split(" ")) <= 2
 
 
@@ -52,7 +52,7 @@ def _instead(kind: str) -> str:
 
 
 def closed_queues(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """Queues into which no access list on the way or below lets anybody (ACL-5), the root first (CFG-6)."""
+    """Find queues that no user may submit to, on the queue, above or below (ACL-5, CFG-6)."""
     admitting: set[QueuePath] = set()
     for queue in reversed(list(partition.root.with_descendants())):
         if _admits(queue.section) or any(child.path in admitting for child in queue.children):
@@ -61,7 +61,7 @@ def closed_queues(partition: PartitionNode) -> Iterator[DocumentFinding]:
 
 
 def _admits(section: QueueSection) -> bool:
-    """Whether a list of the queue itself names anybody."""
+    """True if an access list of the queue itself admits a user."""
     lists = [acl_from(text) for text in (section.submitacl, section.adminacl) if text and _is_usable(text)]
     return any(acl.everybody or acl.users or acl.groups for acl in lists)
 
@@ -91,7 +91,7 @@ def _closed_finding(partition: PartitionNode, queue: QueueNode) -> DocumentFindi
 
 
 def filters(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """Filters that match more or less than their text says (PL-5)."""
+    """Find filters that match more or fewer names than expected (PL-5)."""
     for place, rule in enumerate(partition.section.placementrules):
         at: Location = (*partition.at, "placementrules", place)
         each: PlacementRule | None = rule

@@ -1,4 +1,4 @@
-"""Below which configured queues the placement rules of a document may make dynamic ones (PL-4, PL-11)."""
+"""Configured queues below which placement rules may create dynamic queues (PL-4, PL-11)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from extender.queueconfig.schema import PlacementRule
 
 @dataclass(frozen=True, slots=True)
 class _Area:
-    """A queue that a rule names; ``below``: that queue or anything under it, as the request decides."""
+    """A queue that a rule names. ``below``: True if the rule may also name any queue below it."""
 
     path: str
     below: bool
@@ -20,7 +20,7 @@ _ANYWHERE = _Area(ROOT, True)
 
 
 def creation_parents(partition: PartitionNode) -> frozenset[QueuePath]:
-    """The configured parents that may get dynamic children, as far as the rules alone tell."""
+    """Configured queues that may get dynamic children, according to the rules alone."""
     queues = {queue.path: queue for queue in partition.root.with_descendants()}
     rules = [rule for rule in partition.section.placementrules if rule.create]
     return frozenset(path for rule in rules for path in _parents_of(rule, queues))
@@ -41,10 +41,8 @@ def _parents_of(rule: PlacementRule, queues: Mapping[QueuePath, QueueNode]) -> I
 
 
 def _leaf_parent(rule: PlacementRule) -> _Area:
-    """Where the leaf goes that a user or tag rule names, or anywhere when the name may be a whole path.
-
-    A namespace's name has no dots, so tag ``namespace`` never is one.
-    """
+    """Parent of the leaf that a user or tag rule names, or any queue if the name may be a whole path."""
+    # The name of a namespace has no dots, so the tag `namespace` is never a whole path.
     kind = rule.name.lower()
     if kind == "provided" or (kind == "tag" and rule.value.lower() != "namespace"):
         return _ANYWHERE
@@ -55,7 +53,7 @@ def _leaf_parent(rule: PlacementRule) -> _Area:
 
 
 def _result(rule: PlacementRule) -> _Area:
-    """The queue that a fixed rule, or a rule for a parent, names."""
+    """Queue that a fixed rule or a parent rule names."""
     above = _leaf_parent(rule)
     if rule.name.lower() != "fixed":
         return _Area(above.path, True)

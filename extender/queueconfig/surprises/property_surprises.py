@@ -1,4 +1,4 @@
-"""Properties with another effect than it seems: unknown, misread, lost on dynamic queues, or huge."""
+"""Surprises in properties: unknown, invalid, not inherited by dynamic queues, or huge."""
 
 import difflib
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -23,7 +23,7 @@ _ALLOWED = {
     known.UNSCHEDULED_BACKOFF: ("a whole number, 0 or more", "0"),
     known.UNSCHEDULED_DELAY: (_DELAY, "30s"),
 }
-"""What each property may be, and what counts when it is something else (Q-4)."""
+"""Valid values of each property, and the default for an invalid value (Q-4)."""
 
 _DEFAULTS = properties_from({}, is_leaf=True)
 _PREEMPTION_IS_OFF = "has no effect: preemption.enabled of the partition is false"
@@ -32,7 +32,7 @@ _ON_ROOT = "has no effect on the root, which is compared with no other queue; re
 
 
 def properties(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """Keys that mean nothing and values that cannot be read, in queues and templates (Q-4, PRI-8)."""
+    """Find keys without effect and invalid values, in queues and templates (Q-4, PRI-8)."""
     idle = _idle_keys(partition.section.preemption)
     for queue in partition.root.with_descendants():
         at = (*queue.at, "properties")
@@ -52,7 +52,7 @@ def properties(partition: PartitionNode) -> Iterator[DocumentFinding]:
 
 
 def _idle_keys(preemption: PreemptionSection) -> Mapping[str, str]:
-    """Properties that wait for a switch of the partition, with the reason."""
+    """Properties without effect due to a switch of the partition, with the reason."""
     idle = {}
     if preemption.enabled is False:
         idle = dict.fromkeys((known.PREEMPTION_POLICY, known.PREEMPTION_DELAY), _PREEMPTION_IS_OFF)
@@ -97,7 +97,7 @@ _READ: dict[str, Callable[[known.QueueProperties], object]] = {
 
 
 def not_taken_over(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """Properties that configured leaves inherit and dynamic ones below the same queue do not (Q-6)."""
+    """Find properties that configured leaves inherit and dynamic leaves do not (Q-6)."""
     parents = creation_parents(partition)
     if parents:
         reported: set[Location] = set()
@@ -106,15 +106,15 @@ def not_taken_over(partition: PartitionNode) -> Iterator[DocumentFinding]:
 
 def _lost_below(
     queue: QueueNode,
-    carried: Mapping[str, Location],
+    above: Mapping[str, Location],
     template: frozenset[str],
     parents: frozenset[QueuePath],
     reported: set[Location],
 ) -> Iterator[DocumentFinding]:
-    """``carried``: the properties in force here that matter to a leaf, with where they stand."""
-    carried = _carried(queue, carried)
+    """Find such properties in a queue and below. ``above``: properties in force above, with locations."""
+    in_force = _in_force(queue, above)
     template = _keys_of_template(queue.section.childtemplate, template)
-    lost = [at for key, at in carried.items() if key not in template] if queue.path in parents else []
+    lost = [at for key, at in in_force.items() if key not in template] if queue.path in parents else []
     for at in lost:
         if at not in reported:
             reported.add(at)
@@ -122,10 +122,11 @@ def _lost_below(
             yield DocumentFinding(at, "Q-6", message)
     for child in queue.children:
         if not child.is_leaf:
-            yield from _lost_below(child, carried, template, parents, reported)
+            yield from _lost_below(child, in_force, template, parents, reported)
 
 
-def _carried(queue: QueueNode, above: Mapping[str, Location]) -> Mapping[str, Location]:
+def _in_force(queue: QueueNode, above: Mapping[str, Location]) -> Mapping[str, Location]:
+    """Properties in force in a queue that matter to leaves, with locations."""
     own = queue.section.properties
     if not own:
         return above
@@ -140,7 +141,7 @@ def _matters(below: known.QueueProperties, key: str) -> bool:
 
 
 def _keys_of_template(template: ChildTemplate | None, above: frozenset[str]) -> frozenset[str]:
-    """An empty template is none, and then the one above is in force (TPL-1, TPL-3)."""
+    """Properties of the template in force. An empty one counts as absent (TPL-1, TPL-3)."""
     if template is None or template.is_empty:
         return above
     return frozenset(key for key, value in template.properties.items() if key and value)
@@ -149,17 +150,17 @@ def _keys_of_template(template: ChildTemplate | None, above: frozenset[str]) -> 
 # -- offsets -------------------------------------------------------------------------------------------------
 
 SYSTEM_CLASSES = 2_000_000_000
-"""The lowest priority of Kubernetes' own classes; users' classes end at half of that."""
+"""Lowest priority of Kubernetes' own classes. Those of users end at half of that."""
 
 _HIGHEST_OF_USERS = 1_000_000_000
 _LARGE = 999_999_999
 
 
 def offsets(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """Offsets that can lift the pods of users to the system's priority classes (PRI-6, PRI-9).
+    """Find offsets that can lift the pods of users to the system's priority classes (PRI-6, PRI-9).
 
-    They add up towards the root, 32 bits wide; a fence shows its own offset instead (PRI-7), and the root's
-    is not used (PRI-8).
+    Offsets add up towards the root, in 32 bits. A fence shows its own offset instead (PRI-7). The root's
+    offset is not used (PRI-8).
     """
     reached: dict[QueuePath, int] = {}
     for queue in reversed(list(partition.root.with_descendants())):
@@ -172,7 +173,7 @@ def offsets(partition: PartitionNode) -> Iterator[DocumentFinding]:
 
 
 def _lifted(entries: Mapping[str, str], inside: int, at: Location) -> Generator[DocumentFinding, None, int]:
-    """What a queue with these properties shows outside, when the highest priority in it is ``inside``."""
+    """Highest priority that a queue with these properties shows. ``inside``: the highest one in it."""
     if not entries:
         return inside
     read = properties_from(entries, is_leaf=True)

@@ -1,7 +1,8 @@
-"""Warnings of a document: what is legal and does not do what it seems to, for ``paddock check`` only.
+"""Warnings about valid parts of a document with an unexpected effect, for ``paddock check`` only.
 
-Here is the order of the groups and what concerns a queue by itself. Properties are in `property_surprises`,
-access lists and filters in `access_surprises`. A group takes a partition without problems or with some.
+This module has the order of the groups, and the warnings about a queue by itself. `property_surprises` has
+those about properties, and `access_surprises` those about access lists and filters. The partitions may have
+errors, too.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ RESOLVERS = ("", "os")
 
 
 def warnings_of(text: str | bytes) -> tuple[Problem, ...]:
-    """Every surprise of a document by line, as many as `bounded` allows; none if it cannot be parsed."""
+    """Warnings about a document, sorted by line. None if it cannot be parsed."""
     try:
         parsed = parse(text)
     except ConfigError:
@@ -33,7 +34,7 @@ def warnings_of(text: str | bytes) -> tuple[Problem, ...]:
 
 
 def bounded(warnings: Iterable[Problem]) -> tuple[Problem, ...]:
-    """The first `MAX_REPORTED` warnings, and after them one that says so when there are more."""
+    """The first `MAX_REPORTED` warnings. If there are more, a last one says so."""
     first = tuple(islice(warnings, MAX_REPORTED + 1))
     if len(first) <= MAX_REPORTED:
         return first
@@ -42,7 +43,7 @@ def bounded(warnings: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def surprises(partitions: Sequence[PartitionNode]) -> Iterator[DocumentFinding]:
-    """Only partition ``default`` is used, so only its queues are looked at (CFG-4)."""
+    """Find all surprises, in the queues of partition ``default`` only, since no other is used (CFG-4)."""
     names = {partition.name for partition in partitions}
     if DEFAULT_PARTITION not in names:
         message = "there is no partition default, so no queue: every application will be refused; add one"
@@ -57,7 +58,7 @@ def surprises(partitions: Sequence[PartitionNode]) -> Iterator[DocumentFinding]:
 
 
 def shape(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """Keys of a queue that its place in the tree overrules."""
+    """Find keys without effect due to the queue's place in the tree (Q-1, TPL-2)."""
     for queue in partition.root.with_descendants():
         section = queue.section
         if "parent" in section.model_fields_set and not section.parent and not queue.is_leaf:
@@ -69,7 +70,7 @@ def shape(partition: PartitionNode) -> Iterator[DocumentFinding]:
 
 
 def zero_max(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """A max of zeros only is no max (Q-2)."""
+    """Find a max of only zeros, which counts as no max (Q-2)."""
     for queue in partition.root.with_descendants():
         section = queue.section
         if not queue.is_root:
@@ -97,7 +98,7 @@ def _is_zero(name: str, text: str) -> bool:
 
 
 def resolver(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """Resolvers that are not built in: the default one answers, where a user's group is his name (ID-4)."""
+    """Find unknown resolvers, which count as the default, where a user's group is the user's name (ID-4)."""
     kind = partition.section.usergroupresolver.type
     if kind not in RESOLVERS:
         message = (

@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from extender.configuration.settings import seconds_of
+from extender.configuration.values import seconds_of
 from extender.queueconfig.document import ListValue, MapValue, QuotedText, Value
 from extender.queueconfig.problems import cut
 

@@ -1,1 +1,1 @@
-"""Annotations that users write on pods: gangs, task groups, identities. Input is hostile."""
+"""Annotations that users write on pods: gangs, task groups and identities. Input may be hostile."""

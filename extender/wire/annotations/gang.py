@@ -1,6 +1,6 @@
-"""A pod's annotations and labels about gangs (POD-8 to POD-14, COS-1). Input is hostile.
+"""Annotations and labels of pods that define gangs and pod groups (POD-8 to POD-14, COS-1).
 
-Nothing here refuses a pod: a definition that cannot be read is a `Misdefined`, and its pod is like any other.
+Input may be hostile. An invalid definition becomes a `Misdefined`, and its pod counts as any other pod.
 """
 
 from collections.abc import Iterable, Mapping
@@ -44,17 +44,17 @@ PLUGIN_GROUP: Final = "scheduling.x-k8s.io/pod-group"
 POD_GROUP_MIN: Final = "pod-group.scheduling.x-k8s.io/min-available"
 
 LONGEST: Final = 256 * 1024
-"""Characters: no API server keeps longer annotations."""
+"""Characters of an annotation, at most. The API server accepts no longer ones."""
 
 _MOST_MEMBERS: Final = 2**31 - 1
-# A gang's pods all carry the same text: it is read once, and what was read is shared; few long ones are.
-_KEPT: Final = 1024
-_KEPT_LONG: Final = 16
+# All pods of a gang have the same text, so its result is cached. Only a few long texts are.
+_CACHED: Final = 1024
+_CACHED_LONG: Final = 16
 _LONG: Final = 16 * 1024
 
 
 def gang_from(annotations: Mapping[str, str]) -> Gang | Misdefined | None:
-    """The gang that a pod defines; None without any task group (POD-10 to POD-12)."""
+    """The gang that a pod defines, or None without a task group (POD-10 to POD-12)."""
     groups, policy = annotations.get(TASK_GROUPS, ""), annotations.get(POLICY, "")
     if not groups:
         return None
@@ -64,14 +64,14 @@ def gang_from(annotations: Mapping[str, str]) -> Gang | Misdefined | None:
 
 
 def carried_from(gang: Gang | Misdefined, annotations: Mapping[str, str]) -> Mapping[str, str]:
-    """Those of a pod's annotations that its own task groups would have on placeholders (F-16)."""
+    """Annotations of a pod that its own task groups set on placeholders, with equal values (F-16)."""
     groups = gang.groups if isinstance(gang, Gang) else ()
     written = (each.template.annotations for each in groups if each.template.annotations)
     return {key: value for some in written for key, value in some.items() if annotations.get(key) == value}
 
 
 def is_placeholder(annotations: Mapping[str, str]) -> bool:
-    """POD-9."""
+    """True if a pod's annotations declare it a placeholder (POD-9)."""
     try:
         return switch_of(annotations.get(PLACEHOLDER, "false"))
     except ValueError:
@@ -79,10 +79,10 @@ def is_placeholder(annotations: Mapping[str, str]) -> bool:
 
 
 def pod_group_from(labels: Mapping[str, str], native: str = "") -> PodGroup | Misdefined | None:
-    """The group that a pod starts together with; None without one.
+    """The pod group that a pod belongs to, or None.
 
-    ``native``: the PodGroup that its spec names (COS-20). It comes before the label of scheduler-plugins
-    (COS-10), and that before the two labels of a lightweight group (COS-1).
+    ``native``: the PodGroup that the pod's spec names (COS-20). It takes precedence over the label of
+    scheduler-plugins (COS-10), which takes precedence over the labels of a lightweight group (COS-1).
     """
     if native:
         return PodGroup(native, 0, GroupSource.NATIVE)
@@ -101,16 +101,16 @@ def pod_group_from(labels: Mapping[str, str], native: str = "") -> PodGroup | Mi
 
 
 def policy_from(written: str) -> GangPolicy:
-    """POD-14. What cannot be read is passed over: a token without a value, and keys that nobody knows."""
+    """Parse the scheduling policy of a gang (POD-14). Invalid tokens and unknown keys are ignored."""
     style, timeout = GangStyle.SOFT, 0
     for token in written.split(" "):
-        key, *rest = token.split("=")
-        if len(rest) != 1:
+        key, *values = token.split("=")
+        if len(values) != 1:
             continue
         if key == "placeholderTimeoutInSeconds":
-            timeout = _seconds(rest[0])
+            timeout = _seconds(values[0])
         elif key == "gangSchedulingStyle":
-            style = GangStyle.HARD if rest[0] == GangStyle.HARD else GangStyle.SOFT
+            style = GangStyle.HARD if values[0] == GangStyle.HARD else GangStyle.SOFT
     return GangPolicy(style, timeout)
 
 
@@ -130,8 +130,8 @@ def _gang(groups: str, policy: str) -> Gang | Misdefined | None:
     return Gang(found, total, policy_from(policy), groups, policy) if found else None
 
 
-_read = lru_cache(maxsize=_KEPT)(_gang)
-_read_long = lru_cache(maxsize=_KEPT_LONG)(_gang)
+_read = lru_cache(maxsize=_CACHED)(_gang)
+_read_long = lru_cache(maxsize=_CACHED_LONG)(_gang)
 
 
 def _task_group(read: Mapping[str, Any]) -> TaskGroup:
@@ -159,12 +159,13 @@ def _template(read: Mapping[str, Any], requests: Mapping[str, str]) -> Placehold
 
 
 def _counts(resource: str) -> bool:
-    """Markers are never part of a task group (DESIGN-6); a pod cannot ask for what has no name."""
+    """True for a resource that counts for a task group. Markers never do (DESIGN-6), nor an empty name."""
     return bool(resource) and not resource.startswith(MARKER_PREFIX)
 
 
 def _size(requests: Mapping[str, str], members: int) -> Resource:
-    """Of one placeholder, which is one pod, so that ``pods`` must not be there (POD-11)."""
+    """Size of one placeholder. Raises `ShapeError`, also for the resource ``pods`` (POD-11)."""
+    # Each placeholder counts as one pod.
     amounts = {"pods": 1}
     for resource, written in requests.items():
         amount = _amount(resource, written)
@@ -190,7 +191,7 @@ def _amount(resource: str, written: str) -> int:
 
 
 def _total(groups: Iterable[TaskGroup]) -> Resource:
-    """POD-13. Raises when the groups together are beyond 64 bits (POD-11)."""
+    """Size of all placeholders of a gang (POD-13). Raises `ShapeError` beyond 64 bits (POD-11)."""
     totals: dict[str, int] = {}
     for group in groups:
         for name, amount in group.size.items():
@@ -201,7 +202,7 @@ def _total(groups: Iterable[TaskGroup]) -> Resource:
 
 
 def _quantity(value: object) -> str:
-    """As Kubernetes' decoder reads one: a number is its text, null is zero."""
+    """Text of a quantity. As in Kubernetes' decoder, a number counts as its text, and null as zero."""
     match value:
         case None:
             return "0"

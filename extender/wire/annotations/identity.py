@@ -1,4 +1,4 @@
-"""The user and groups that a pod's annotation names (ID-1). Input is hostile: the unreadable is nobody."""
+"""User and user groups of a pod, from its annotation (ID-1). Input may be hostile."""
 
 import json
 
@@ -8,7 +8,11 @@ LONGEST = 256 * 1024
 
 
 def identity_from(annotation: str | None) -> Identity:
-    """``{"user": text, "groups": [text]}``. Without a user it is nobody, with the groups listed."""
+    """Parse ``{"user": text, "groups": [text]}``.
+
+    Without a user, the identity is that of ``nobody`` with the groups listed. An invalid annotation gives
+    ``nobody`` without groups.
+    """
     if not annotation or len(annotation) > LONGEST:
         return UNKNOWN_IDENTITY
     try:

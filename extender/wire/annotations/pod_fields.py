@@ -1,4 +1,4 @@
-"""The fields of a pod's spec that a task group may set, by type (core/v1, meta/v1). A table, no code."""
+"""Table of the fields of a pod's spec that a task group may set, with their types (core/v1, meta/v1)."""
 
 from extender.wire.annotations.shapes import Reader, fields, list_of, map_of, text, whole
 

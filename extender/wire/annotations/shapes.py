@@ -1,7 +1,7 @@
-"""Reading JSON that nobody has checked into typed values, as Go's decoder reads it into a struct.
+"""Conversion of unchecked JSON into typed values, with the rules of Go's decoder.
 
-A key is found in any case and written as the API spells it, one that nobody knows is left out, and null
-leaves a field as if it were absent. Anything of another type raises `ShapeError`.
+The case of keys does not matter, and the result has the API's spelling. Unknown keys are dropped. A null
+counts as an absent field. A value of the wrong type raises `ShapeError`.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,19 +13,23 @@ _SHOWN = 40
 
 
 class ShapeError(ValueError):
-    """``where``: the place, outermost first; the text never repeats a value."""
+    """A value of the wrong type. The text never contains the value.
+
+    ``where``: path of the value, outermost part first.
+    """
 
     def __init__(self, why: str, where: str = "") -> None:
         super().__init__(f"{where}: {why}" if where else why)
         self.why, self.where = why, where
 
     def inside(self, place: str) -> "ShapeError":
+        """An equal error with ``place`` before its path."""
         joined = f"{place}{'' if self.where.startswith('[') or not self.where else '.'}{self.where}"
         return ShapeError(self.why, joined)
 
 
 class Written(NamedTuple):
-    """A number with a fraction or an exponent, by its text."""
+    """Text of a number with a fraction or an exponent."""
 
     text: str
 
@@ -33,11 +37,11 @@ class Written(NamedTuple):
 _JSON = msgspec.json.Decoder(float_hook=Written)
 
 Reader = Callable[[object], Any]
-"""Raises `ShapeError`. Of None it makes what Go has for an absent value."""
+"""Converts a value. None becomes Go's zero value. Raises `ShapeError`."""
 
 
 def json_from(text: str) -> object:
-    """Raises `ShapeError` for what is no JSON, and for what is nested too deeply to be any of ours."""
+    """Decode JSON. Raises `ShapeError` for invalid JSON, and for JSON that is nested too deeply."""
     try:
         return _JSON.decode(text)
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
@@ -45,6 +49,7 @@ def json_from(text: str) -> object:
 
 
 def text(value: object) -> str:
+    """Read a string. Raises `ShapeError`."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -53,7 +58,7 @@ def text(value: object) -> str:
 
 
 def whole(bits: int) -> Reader:
-    """A whole number, without a fraction or an exponent."""
+    """Reader of integers of so many bits, without a fraction or an exponent."""
 
     def read(value: object) -> int:
         if value is None:
@@ -68,6 +73,8 @@ def whole(bits: int) -> Reader:
 
 
 def list_of(item: Reader) -> Reader:
+    """Reader of lists, which become tuples."""
+
     def read(value: object) -> tuple[Any, ...]:
         if value is None:
             return ()
@@ -79,7 +86,7 @@ def list_of(item: Reader) -> Reader:
 
 
 def map_of(item: Reader) -> Reader:
-    """By names that are the writer's own."""
+    """Reader of objects with arbitrary keys."""
 
     def read(value: object) -> dict[str, Any]:
         if value is None:
@@ -90,7 +97,7 @@ def map_of(item: Reader) -> Reader:
 
 
 def fields(known: Mapping[str, Reader]) -> Reader:
-    """What is known and not null, by the API's spelling; of two spellings the later counts."""
+    """Reader of objects with known keys. Of two spellings of a key, the later one counts."""
     spelled = {name.casefold(): name for name in known}
 
     def read(value: object) -> dict[str, Any]:

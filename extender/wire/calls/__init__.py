@@ -1,1 +1,1 @@
-"""Bodies of kube-scheduler's calls: requests, answers, and reports on bodies that cannot be read."""
+"""Bodies of kube-scheduler's calls: requests, answers, and reports about invalid bodies."""

@@ -1,6 +1,7 @@
-"""Faults of a request body, in full: pydantic's reading of one that did not parse.
+"""Complete reports about invalid request bodies, made by pydantic.
 
-Only ever used after a fast decode failed, so its cost does not matter; it never shows the body's values.
+Used only after the fast decoder has failed, so its cost does not matter. A report never contains values of
+the body.
 """
 
 from collections.abc import Mapping
@@ -99,9 +100,9 @@ _TWINS: Mapping[str, type[BaseModel]] = {
 
 
 def report_on(kind: str, body: bytes) -> str:
-    """Every mistake with its place, at most a few and never the input itself; empty when none is found.
+    """Errors in a body with their places, at most five. Empty if none is found.
 
-    ``kind``: filter (also prioritize), preempt, bind, or pod.
+    ``kind``: filter (also for prioritize), preempt, bind, or pod.
     """
     try:
         _TWINS[kind].model_validate_json(body, strict=True)

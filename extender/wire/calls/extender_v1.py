@@ -1,8 +1,8 @@
-"""The bodies of extender/v1: requests decoded as far as a verb needs them, answers as bytes.
+"""Bodies of the API extender/v1: requests, decoded as far as a verb needs them, and encoded answers.
 
-Source: staging/src/k8s.io/kube-scheduler/extender/v1/types.go and pkg/scheduler/extender.go. Request keys
-are Go's; like Go, other cases of the letters are accepted, on a slower path. Node lists stay raw bytes: an
-accepted list is echoed, not rebuilt.
+Source: staging/src/k8s.io/kube-scheduler/extender/v1/types.go and pkg/scheduler/extender.go. As in Go, the
+case of keys in requests does not matter, but other cases take a slower path. Node lists stay raw bytes, since
+an accepted list is sent back unchanged.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ from extender.wire.objects.pod import Wire, WirePod
 
 
 class BadBody(PaddockError):
-    """A request body that does not parse. The text says all that is wrong with it."""
+    """An invalid request body. The text names all of its errors."""
 
 
 class _Args(msgspec.Struct):
@@ -31,6 +31,8 @@ class _Args(msgspec.Struct):
 
 
 class HeadMetadata(Wire, frozen=True):
+    """Metadata of a pod that most calls need."""
+
     uid: str
     name: str = ""
     namespace: str = ""
@@ -38,7 +40,7 @@ class HeadMetadata(Wire, frozen=True):
 
 
 class PodHead(Wire, frozen=True):
-    """Who a pod is: all that most calls need of it."""
+    """Identity and version of a pod, which is all that most calls need."""
 
     metadata: HeadMetadata
 
@@ -87,13 +89,13 @@ _FULL = msgspec.json.Decoder(dict[str, _FullVictims | None])
 _BIND = msgspec.json.Decoder(_BindArgs)
 _NULL = b"null"
 
-# Nesting too deep for the decoder is the body's fault as well.
+# A body that is nested too deeply for the decoder is invalid as well.
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
 class NodeRequest:
-    """A filter or prioritize call. Exactly one of the two node lists is given, as raw JSON."""
+    """A filter or prioritize call. Exactly one of its two node lists is not None, as raw JSON."""
 
     pod: PodHead
     raw_pod: bytes
@@ -106,7 +108,7 @@ class NodeRequest:
         return self.names.count(b",") + 1 if self.names is not None else 0
 
     def node_names(self) -> list[NodeName]:
-        """The names offered. Raises `BadBody`."""
+        """Names of the offered nodes. Raises `BadBody`."""
         try:
             if self.names is not None:
                 return _NAMES.decode(self.names)
@@ -117,7 +119,7 @@ class NodeRequest:
 
 @dataclass(frozen=True, slots=True)
 class Victims:
-    """Pods that would have to go from one node, and the budgets that would break."""
+    """Pods to evict from one node, and the number of disruption budgets that this would violate."""
 
     uids: tuple[str, ...]
     violations: int
@@ -125,7 +127,10 @@ class Victims:
 
 @dataclass(frozen=True, slots=True)
 class PreemptRequest:
-    """``victims``: per node, as UIDs in both modes; nodes without victims are kept here."""
+    """A preempt call, in either mode.
+
+    ``victims``: by node. Includes nodes without victims.
+    """
 
     pod: PodHead
     raw_pod: bytes
@@ -134,6 +139,8 @@ class PreemptRequest:
 
 @dataclass(frozen=True, slots=True)
 class BindRequest:
+    """A bind call, with valid names."""
+
     name: str
     namespace: str
     uid: str
@@ -165,7 +172,7 @@ def preempt_request_from(body: bytes) -> PreemptRequest:
 
 
 def bind_request_from(body: bytes) -> BindRequest:
-    """Decode a bind body. Raises `BadBody`; an empty name, uid or node is one."""
+    """Decode a bind body. Raises `BadBody`, also for an empty or invalid name, uid or node."""
     try:
         args = _BIND.decode(body)
     except _UNREADABLE as error:
@@ -182,7 +189,8 @@ def bind_request_from(body: bytes) -> BindRequest:
 
 
 def check_names(namespace: str, name: str, uid: str) -> None:
-    """Raise `BadBody` for what names no pod: such names end up in URLs, Events and stories (F-18)."""
+    """Raise `BadBody` if no pod can have this namespace, name or uid (F-18)."""
+    # These names become part of URLs, Events and stories.
     if not is_namespace_name(namespace):
         raise BadBody("the pod's namespace is no name of a namespace")
     if not is_object_name(name):
@@ -192,7 +200,7 @@ def check_names(namespace: str, name: str, uid: str) -> None:
 
 
 def whole_pod_from(raw_pod: bytes) -> WirePod:
-    """The whole pod of a body. Raises `BadBody`."""
+    """Decode the whole pod of a body. Raises `BadBody`."""
     try:
         return _POD.decode(raw_pod)
     except _UNREADABLE as error:
@@ -211,7 +219,7 @@ def _lists_nothing(args: _Args) -> bool:
 
 
 def _args_in_any_case(body: bytes) -> _Args:
-    """As Go's decoder would: the letters' case does not matter."""
+    """Decode keys in any case, as Go's decoder does."""
     folded = {key.lower(): value for key, value in _ANY_KEYS.decode(body).items()}
     return _Args(
         folded.get("pod", UNSET),
@@ -239,7 +247,8 @@ def _given(raw: Raw | UnsetType) -> bytes | None:
 
 
 def _check_shapes(names: bytes | None, nodes: bytes | None) -> None:
-    """A list that is accepted goes back unread, so that at least its kind must be right here."""
+    """Raise `BadBody` unless there is a node list of the right JSON type."""
+    # An accepted list is sent back without being decoded.
     if names is None and nodes is None:
         raise BadBody("body has neither NodeNames nor Nodes")
     if names is not None and not names.startswith(b"["):
@@ -282,7 +291,7 @@ BOUND = b"{}"
 
 
 def priorities(bands: Iterable[tuple[int, Sequence[NodeName]]]) -> bytes:
-    """A score for each node, higher is better (CONTRACT-2.3). ``bands``: a score, and who has it."""
+    """Scores of nodes, where higher is better (CONTRACT-2.3). ``bands``: each score with its nodes."""
     return b"[" + b",".join(_host_priorities(score, names) for score, names in bands if names) + b"]"
 
 
@@ -290,21 +299,21 @@ def _host_priorities(score: int, names: Sequence[NodeName]) -> bytes:
     """``{"Host": name, "Score": score}`` for each of the names, without the list's brackets."""
     hosts = msgspec.json.encode(names)
     if len(names) > 1 and b"\\" in hosts:
-        # A quote inside a name, which no real node has: one name at a time has nothing to take apart.
+        # A name contains a quote, which no real node has. Encoding names one by one needs no replacement.
         return b",".join(_host_priorities(score, (name,)) for name in names)
     tail = b'","Score":%d}' % score
     return b'{"Host":"' + hosts[2:-2].replace(b'","', tail + b',{"Host":"') + tail
 
 
 def accepted(request: NodeRequest) -> bytes:
-    """Every node offered is taken: the list goes back as it came."""
+    """Answer that accepts every offered node. The list is sent back unchanged."""
     if request.names is not None:
         return b'{"NodeNames":' + request.names + b"}"
     return b'{"Nodes":' + (request.nodes or _NULL) + b"}"
 
 
 def accepted_besides(request: NodeRequest, besides: Collection[NodeName], text: str) -> bytes:
-    """Some of the nodes offered are taken, for the others there is one text. Raises `BadBody`."""
+    """Answer that accepts the offered nodes except ``besides``, which get one text. Raises `BadBody`."""
     left = b',"FailedAndUnresolvableNodes":' + unresolvable_nodes(besides, text) + b"}"
     if request.names is not None:
         taken = [name for name in request.node_names() if name not in besides]
@@ -318,27 +327,26 @@ def accepted_besides(request: NodeRequest, besides: Collection[NodeName], text: 
 
 
 def refused(request: NodeRequest, unresolvable: bytes) -> bytes:
-    """No node, and for each of them why. ``unresolvable``: see `unresolvable_nodes`.
-
-    ``NodeNames`` is always there: an answer with neither list means silently "no node".
-    """
+    """Answer that accepts no node. ``unresolvable``: the reasons, from `unresolvable_nodes`."""
+    # One list must be present: kube-scheduler takes an answer with neither as "no node" without a reason.
     empty = b'"NodeNames":[]' if request.names is not None else b'"Nodes":{"metadata":{},"items":[]}'
     return b"{" + empty + b',"FailedAndUnresolvableNodes":' + unresolvable + b"}"
 
 
 def unresolvable_nodes(names: Iterable[str], text: str) -> bytes:
-    """One text for every node, as JSON."""
+    """JSON object that maps every node to one text."""
     value = b":" + msgspec.json.encode(text)
     return b"{" + b",".join(msgspec.json.encode(name) + value for name in names) + b"}"
 
 
 def faulted(message: str) -> bytes:
-    """An answer that fails the call with a text that reaches the pod's events (filter and bind)."""
+    """Answer that fails a filter or bind call. kube-scheduler shows the text in the pod's Events."""
     return msgspec.json.encode({"Error": message})
 
 
 def preemption(victims: Mapping[str, Victims]) -> bytes:
-    """The candidates to go on with; a node without victims must not be among them (CONTRACT-2.5)."""
+    """Answer with the remaining candidate nodes and their victims (CONTRACT-2.5)."""
+    # A node without victims must not be among them.
     return msgspec.json.encode(
         {
             "NodeNameToMetaVictims": {

@@ -1,4 +1,4 @@
-"""Refusals as bytes, kept while the nodes stay the same: a large cluster has one of 400 KB per text."""
+"""Cache of encoded refusals. For 5,000 nodes, one refusal has 400 KB."""
 
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -7,7 +7,10 @@ from extender.wire.calls import extender_v1 as v1
 
 
 class RefusalCache:
-    """Encoded refusals by text, for one set of nodes; the oldest go when the memory is used up."""
+    """Encoded refusals by text, for one set of nodes. The oldest are dropped when the memory is used up.
+
+    ``most_bytes``: bytes of memory.
+    """
 
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
@@ -16,7 +19,10 @@ class RefusalCache:
         self._encoded: OrderedDict[str, bytes] = OrderedDict()
 
     def encoded(self, text: str, node_set: int, names: Iterable[str]) -> bytes:
-        """``names`` must be those of ``node_set``, which changes whenever they do."""
+        """The encoded refusal with this text.
+
+        ``node_set``: a number that changes with the set of nodes. ``names``: the nodes of that set.
+        """
         if node_set != self._node_set:
             self._encoded.clear()
             self._size, self._node_set = 0, node_set

@@ -1,1 +1,1 @@
-"""Kubernetes objects as far as Paddock reads them, and the sizes of pods and nodes."""
+"""Kubernetes objects, reduced to the fields that Paddock reads, and the sizes of pods and nodes."""

@@ -1,4 +1,4 @@
-"""A pod's constraints on the nodes it may run on, as core's own value."""
+"""Translation of a pod's node constraints into core values."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -18,11 +18,14 @@ from core.workload.nodes.affinity import (
 from extender.wire.objects.pod import OwnerReference, PodAffinity, PodSpec, SelectorRequirement, SelectorTerm
 
 _MOST_LISTED = 8 * MOST_WEIGHED
-"""Terms, expressions, labels and tolerations of a pod that are put together to see which are equal."""
+"""Terms, expressions, labels and tolerations of a pod that are compared for equality, at most."""
 
 
 def constraints_from(spec: PodSpec) -> Constraints:
-    """One value for all pods that say the same."""
+    """Constraints of a pod. Pods with equal constraints share one value.
+
+    Returns `UNREAD` for constraints that are too large to evaluate.
+    """
     required = spec.affinity.node_affinity if spec.affinity is not None else None
     terms = required.required if required is not None else None
     if not (spec.node_selector or terms is not None or spec.tolerations):
@@ -44,7 +47,7 @@ def constraints_from(spec: PodSpec) -> Constraints:
 
 
 def _is_read(spec: PodSpec, terms: Sequence[SelectorTerm]) -> bool:
-    """Whether it is worth to put so much together; what is said twice is counted twice here."""
+    """True if the constraints are small enough to be translated. Duplicates count here."""
     count = len(terms) + len(spec.tolerations or ()) + len(spec.node_selector or ())
     if count > _MOST_LISTED:
         return False
@@ -56,7 +59,7 @@ def _is_read(spec: PodSpec, terms: Sequence[SelectorTerm]) -> bool:
 
 
 def controller_of(owners: Iterable[OwnerReference]) -> Controller | None:
-    """The DaemonSet that controls a pod, as the pod says (RNP-1, F-10)."""
+    """The DaemonSet that controls a pod according to the pod's owner references (RNP-1, F-10)."""
     for owner in owners:
         if owner.controller and (owner.api_version, owner.kind) == ("apps/v1", "DaemonSet"):
             return Controller(owner.name, owner.uid)
@@ -64,16 +67,16 @@ def controller_of(owners: Iterable[OwnerReference]) -> Controller | None:
 
 
 def required_node_of(spec: PodSpec) -> NodeName:
-    """The one node that the required affinity names in its fields, as kube-scheduler reads it; else empty.
+    """The only node that the required affinity allows by name, or `NO_NODE`.
 
-    Of several terms one is enough, so all of them must name that node; of several fields in a term each must
-    hold. A term without anything matches no node.
+    As in kube-scheduler, a pod needs to match one term, and all fields of that term. All terms must therefore
+    name the same node. An empty term matches no node.
     """
     affinity = spec.affinity
     required = affinity.node_affinity.required if affinity and affinity.node_affinity else None
     terms = required.node_selector_terms or () if required is not None else ()
     if len(terms) > MOST_WEIGHED:
-        # No controller writes so many.
+        # No controller writes so many terms.
         return NO_NODE
     found: set[str] = set()
     for term in terms:
@@ -86,7 +89,7 @@ def required_node_of(spec: PodSpec) -> NodeName:
 
 
 def _named_by(term: SelectorTerm) -> set[str] | None:
-    """The nodes that a term names; None for one that names none and so may mean any."""
+    """The nodes that a term names. None for a term without names, which may match any node."""
     named = [
         set(each.values or ())
         for each in term.match_fields or ()
@@ -96,7 +99,7 @@ def _named_by(term: SelectorTerm) -> set[str] | None:
 
 
 def is_complex(spec: PodSpec) -> bool:
-    """Whether more than a node's own labels, taints and room says where such a pod may run."""
+    """True if a pod's placement depends on more than a node's labels, taints and free capacity."""
     affinity = spec.affinity
     return bool(
         (affinity is not None and (_requires(affinity.pod_affinity) or _requires(affinity.pod_anti_affinity)))
@@ -121,7 +124,7 @@ def _term(term: SelectorTerm) -> Term:
 
 
 def requirements_from(found: Iterable[SelectorRequirement] | None) -> tuple[Requirement, ...]:
-    """The expressions of a selector, of nodes or of labels; one that is said twice counts once."""
+    """Expressions of a node or label selector, without duplicates."""
     return tuple(
         dict.fromkeys(
             Requirement(each.key, each.operator, tuple(dict.fromkeys(each.values or ())))

@@ -1,4 +1,4 @@
-"""A namespace's annotations about the queue that is made for its pods (NS-1 to NS-4)."""
+"""Annotations of a namespace about the dynamic queue for its pods (NS-1 to NS-4)."""
 
 import json
 from collections.abc import Mapping
@@ -14,18 +14,19 @@ _MOST_APPLICATIONS = 2**63 - 1
 
 
 def quota_from(annotations: Mapping[str, str]) -> Limit | None:
-    """The max for a dynamic queue. A quota that is there but broken does not fall back (NS-2)."""
+    """Max of the dynamic queue, or None. An invalid quota does not fall back to older annotations (NS-2)."""
     quota = annotations.get(PREFIX + "quota")
     found = _amounts(quota) if quota else _old_quota(annotations)
     return Limit.of(found) if found is not None else None
 
 
 def guaranteed_from(annotations: Mapping[str, str]) -> Resource | None:
+    """Guaranteed resources of the dynamic queue, or None."""
     return _amounts(annotations.get(PREFIX + "guaranteed", ""))
 
 
 def max_applications_from(annotations: Mapping[str, str]) -> int:
-    """0 has no effect, and neither has what is no number (NS-3)."""
+    """Most applications of the dynamic queue. 0 for no limit, and for an invalid number (NS-3)."""
     text = annotations.get(PREFIX + "maxApps", "")
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0
     return number if number <= _MOST_APPLICATIONS else 0
@@ -37,7 +38,7 @@ def _old_quota(annotations: Mapping[str, str]) -> Resource | None:
 
 
 def _amounts(annotation: str) -> Resource | None:
-    """A JSON object of quantities; one that cannot be read spoils them all (NS-1)."""
+    """Amounts from a JSON object of quantities, or None if one of them is invalid (NS-1)."""
     if not annotation or len(annotation) > LONGEST:
         return None
     try:
@@ -50,7 +51,7 @@ def _amounts(annotation: str) -> Resource | None:
 
 
 def _read(texts: Mapping[str, str]) -> Resource | None:
-    """None also when one is negative, or none is above zero (NS-4)."""
+    """Amounts, or None if one is invalid or negative, or if none is above zero (NS-4)."""
     try:
         amounts = {canonical(name): signed_kubernetes_amount(name, text) for name, text in texts.items()}
     except QuantityError:

@@ -1,7 +1,7 @@
-"""The parts of a Pod that Paddock reads, as they come from a watch, a list or an extender request body.
+"""Fields of a Pod that Paddock reads, as in a watch, a list or the body of a call.
 
-Shapes only: field names are Kubernetes' in camel case, unknown fields are skipped. Go sends ``null`` for a
-nil slice, map or time, so every collection is optional. Nothing here is kept: a pod becomes a core value.
+Field names are those of Kubernetes in camel case, and unknown fields are skipped. Go sends ``null`` for a nil
+slice, map or time, so every collection may be None. These objects are short-lived: core values replace them.
 """
 
 from typing import TypeAlias
@@ -9,16 +9,18 @@ from typing import TypeAlias
 import msgspec
 
 Quantity: TypeAlias = str | int | float | None
-"""An amount as JSON may write it: Kubernetes reads a bare number as its text, and ``null`` as zero."""
+"""An amount in JSON. Kubernetes reads a bare number as its text, and ``null`` as zero."""
 
 Quantities: TypeAlias = dict[str, Quantity]
 
 
 class Wire(msgspec.Struct, rename="camel", frozen=True, gc=False):
-    """A piece of a Kubernetes object: a tree of plain values, of no interest to the garbage collector."""
+    """A part of a Kubernetes object. The garbage collector ignores it, since it cannot contain cycles."""
 
 
 class OwnerReference(Wire, frozen=True):
+    """A reference to the owner of an object."""
+
     api_version: str = ""
     kind: str = ""
     name: str = ""
@@ -27,6 +29,8 @@ class OwnerReference(Wire, frozen=True):
 
 
 class PodMetadata(Wire, frozen=True):
+    """Metadata of a pod, also used for other namespaced objects."""
+
     name: str = ""
     namespace: str = ""
     uid: str = ""
@@ -39,16 +43,20 @@ class PodMetadata(Wire, frozen=True):
 
 
 class WireResources(Wire, frozen=True):
-    """A ``resources`` block. Its limits are not read: only requests count (RES-3)."""
+    """A ``resources`` block without its limits, since only requests count (RES-3)."""
 
     requests: Quantities | None = None
 
 
 class ContainerPort(Wire, frozen=True):
+    """A port of a container."""
+
     host_port: int | None = None
 
 
 class Container(Wire, frozen=True):
+    """A container or init container."""
+
     name: str = ""
     restart_policy: str | None = None
     resources: WireResources | None = None
@@ -56,44 +64,60 @@ class Container(Wire, frozen=True):
 
 
 class SchedulingGate(Wire, frozen=True):
+    """A scheduling gate of a pod."""
+
     name: str = ""
 
 
 class ResourceClaim(Wire, frozen=True):
+    """A resource claim of a pod."""
+
     name: str = ""
 
 
 class PullSecret(Wire, frozen=True):
+    """A reference to a secret for pulling images."""
+
     name: str = ""
 
 
 class SelectorRequirement(Wire, frozen=True):
+    """An expression of a node or label selector."""
+
     key: str = ""
     operator: str = ""
     values: list[str] | None = None
 
 
 class SelectorTerm(Wire, frozen=True):
+    """A term of a node selector."""
+
     match_expressions: list[SelectorRequirement] | None = None
     match_fields: list[SelectorRequirement] | None = None
 
 
 class NodeSelector(Wire, frozen=True):
+    """A node selector of core/v1. One of its terms must match."""
+
     node_selector_terms: list[SelectorTerm] | None = None
 
 
 class NodeAffinity(Wire, frozen=True):
+    """Required node affinity. Preferred terms are not read."""
+
     required: NodeSelector | None = msgspec.field(
         default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
     )
 
 
 class PodTerm(Wire, frozen=True):
+    """A required term of pod affinity or anti-affinity."""
+
     topology_key: str = ""
 
 
 class PodAffinity(Wire, frozen=True):
-    """Of pods to pods, or against each other: all that is read is whether something is required."""
+    """Pod affinity or anti-affinity. Paddock only reads whether terms are required."""
 
     required: list[PodTerm] | None = msgspec.field(
         default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
@@ -101,25 +125,33 @@ class PodAffinity(Wire, frozen=True):
 
 
 class Affinity(Wire, frozen=True):
+    """Affinity of a pod."""
+
     node_affinity: NodeAffinity | None = None
     pod_affinity: PodAffinity | None = None
     pod_anti_affinity: PodAffinity | None = None
 
 
 class SpreadConstraint(Wire, frozen=True):
+    """A topology spread constraint of a pod."""
+
     when_unsatisfiable: str = ""
 
 
 class VolumeSource(Wire, frozen=True):
-    """Of a kind that is bound to nodes; what it says does not matter."""
+    """A volume that restricts the nodes of its pod. Its contents do not matter."""
 
 
 class Volume(Wire, frozen=True):
+    """A volume of a pod."""
+
     persistent_volume_claim: VolumeSource | None = None
     ephemeral: VolumeSource | None = None
 
 
 class PodToleration(Wire, frozen=True):
+    """A toleration of a pod."""
+
     key: str = ""
     operator: str = ""
     value: str = ""
@@ -127,12 +159,14 @@ class PodToleration(Wire, frozen=True):
 
 
 class SchedulingGroup(Wire, frozen=True):
-    """Kubernetes' own PodGroup of a pod, from 1.36 on."""
+    """Reference to a pod's PodGroup of Kubernetes itself, since 1.36."""
 
     pod_group_name: str = ""
 
 
 class PodSpec(Wire, frozen=True):
+    """Spec of a Pod."""
+
     scheduler_name: str = ""
     scheduling_group: SchedulingGroup | None = None
     node_name: str = ""
@@ -155,11 +189,13 @@ class PodSpec(Wire, frozen=True):
 
     @property
     def native_group(self) -> str:
-        """The name of its PodGroup, or empty."""
+        """Name of the pod's PodGroup, or empty."""
         return self.scheduling_group.pod_group_name if self.scheduling_group is not None else ""
 
 
 class PodCondition(Wire, frozen=True):
+    """A condition in a pod's status."""
+
     type: str = ""
     status: str = ""
     reason: str = ""
@@ -168,12 +204,16 @@ class PodCondition(Wire, frozen=True):
 
 
 class ContainerStatus(Wire, frozen=True):
+    """Status of a container, with the resources that a resize has changed."""
+
     name: str = ""
     allocated_resources: Quantities | None = None
     resources: WireResources | None = None
 
 
 class PodStatus(Wire, frozen=True):
+    """Status of a Pod."""
+
     phase: str = ""
     reason: str = ""
     nominated_node_name: str = ""
@@ -184,7 +224,7 @@ class PodStatus(Wire, frozen=True):
 
 
 class WirePod(Wire, frozen=True):
-    """A Pod. Every part may be absent, as in a body that names only what it must."""
+    """A Pod. Every field may be absent."""
 
     metadata: PodMetadata = PodMetadata()
     spec: PodSpec = PodSpec()

@@ -1,6 +1,6 @@
-"""PodGroup objects: those of scheduler-plugins (COS-10) and Kubernetes' own (COS-22), as what they ask for.
+"""PodGroup objects of scheduler-plugins (COS-10) and of Kubernetes itself (COS-22).
 
-Only what Paddock reads. Their status is somebody else's, and nothing is ever written to them.
+Only the fields that Paddock reads. Paddock never writes to these objects.
 """
 
 import msgspec
@@ -12,17 +12,19 @@ from extender.wire.objects.sizing import amounts_of
 
 
 class WireGangPolicy(Wire, frozen=True):
+    """Policy ``gang`` of Kubernetes' PodGroup."""
+
     min_count: int = 0
 
 
 class SchedulingPolicy(Wire, frozen=True):
-    """``gang``: None under the policy ``basic``, which asks for nothing."""
+    """Policy of a PodGroup. ``gang``: None for the policy ``basic``, which requires nothing."""
 
     gang: WireGangPolicy | None = None
 
 
 class PodGroupSpec(Wire, frozen=True):
-    """Fields of both kinds; neither has those of the other."""
+    """Fields of both kinds of PodGroup. No object has those of both."""
 
     min_member: int | None = None
     min_resources: Quantities | None = None
@@ -31,12 +33,14 @@ class PodGroupSpec(Wire, frozen=True):
 
 
 class WirePodGroup(Wire, frozen=True):
+    """A PodGroup object of either kind. Every field may be absent."""
+
     metadata: PodMetadata = PodMetadata()
     spec: PodGroupSpec = PodGroupSpec()
 
 
 def pod_group_facts_from(source: GroupSource, group: WirePodGroup) -> PodGroupFacts:
-    """Raises ``QuantityError`` for a resource that cannot be read."""
+    """Facts of a PodGroup object. Raises ``QuantityError`` for an invalid amount."""
     meta, spec = group.metadata, group.spec
     key = GroupKey(meta.namespace or "default", meta.name)
     if source is GroupSource.NATIVE:
@@ -44,7 +48,7 @@ def pod_group_facts_from(source: GroupSource, group: WirePodGroup) -> PodGroupFa
         gang = policy.gang if policy is not None else None
         return PodGroupFacts(key, Terms(max(1, gang.min_count) if gang is not None else 0))
     needed = amounts_of(spec.min_resources, "minResources")
-    # Zeros ask for nothing, and however many there are, none is looked for on every node.
+    # Zero amounts require nothing, and checking them on every node would cost time.
     least = tuple(sorted((name, amount) for name, amount in needed.items() if amount))
     timeout = spec.schedule_timeout_seconds
     wanted = float(timeout) if timeout is not None and timeout > 0 else None

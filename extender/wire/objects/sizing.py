@@ -1,9 +1,9 @@
-"""The size of a pod or a node on the wire, as a core `Resource` (RES-3 to RES-7).
+"""Sizes of pods and nodes as core `Resource` values (RES-3 to RES-7).
 
-Units: millicores for ``vcore`` (Kubernetes' ``cpu``), the base unit for every other resource. Marker
-resources (``paddock.dev/…``) only steer which verbs kube-scheduler calls and are never part of a size.
+Units: millicores for ``vcore`` (``cpu`` in Kubernetes), and the base unit for every other resource. Marker
+resources (``paddock.dev/…``) only decide which verbs kube-scheduler calls and are never part of a size.
 
-Requests repeat from pod to pod, so what was read once is shared: equal requests give the same object.
+Many pods have the same requests, so results are cached: equal requests give the same object.
 """
 
 import re
@@ -20,16 +20,16 @@ from extender.wire.objects.pod import Container, ContainerStatus, Quantities, Qu
 MARKER_PREFIX: Final = "paddock.dev/"
 FILTER_MARKER: Final = "paddock.dev/filter"
 
-# More distinct sizes than a busy cluster has; a size that falls out is only read or stored once more.
-_KEPT_SIZES: Final = 8192
-# An object with more requests than this is odd: it is read, but does not push out the common ones.
+# More distinct sizes than a busy cluster has.
+_CACHED_SIZES: Final = 8192
+# An object with more requests is unusual. It is not cached, so that it cannot displace common sizes.
 _MOST_REMEMBERED_NAMES: Final = 32
 
 MOST_NAMES: Final = 512
-"""Kinds of resources of one pod that are told apart."""
+"""Kinds of resources of one pod that are read separately."""
 
 OTHERS: Final = "paddock.dev/other-resources"
-"""What stands for all others; the amount is their number."""
+"""Resource that stands for all other kinds. Its amount is the number of these kinds."""
 
 _OF_EVERY_POD: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 _has_digits: Final = re.compile(r"[1-9]").search
@@ -39,12 +39,11 @@ _POD_LEVEL_PREFIX: Final = "hugepages-"
 
 
 def pod_size(pod: WirePod) -> Resource:
-    """What a pod takes from its queue and its node (RES-3 to RES-6): its requests, and ``pods`` 1.
+    """Size of a pod in its queue and on its node: its requests, and ``pods`` 1 (RES-3 to RES-6).
 
-    Of a pod with more than `MOST_NAMES` kinds of resources, which no node has, those beyond are counted as
-    `OTHERS`, so that it still fits nowhere (F-17).
-    Explicit zero requests stay as zero entries. Raises ``QuantityError``, naming the container and the
-    resource, for a quantity that cannot be read or is negative.
+    Kinds of resources beyond `MOST_NAMES` count as `OTHERS`, which no node has, so no node fits (F-17).
+    Explicit zero requests stay as zero entries. Raises ``QuantityError`` for an invalid or negative quantity,
+    with the container and the resource.
     """
     values = _ContainerValues(pod)
     size = _containers_size(pod, values)
@@ -58,17 +57,17 @@ def pod_size(pod: WirePod) -> Resource:
 
 
 def node_size(node: WireNode) -> Resource:
-    """What a node has to give: its ``status.allocatable`` (RES-7).
+    """Size of a node: its ``status.allocatable`` (RES-7).
 
-    Raises ``QuantityError``, naming the node and the resource, as `pod_size` does.
+    Raises ``QuantityError`` for an invalid or negative quantity, with the node and the resource.
     """
     return amounts_of(node.status.allocatable, "node", node.metadata.name)
 
 
 def _containers_size(pod: WirePod, values: "_ContainerValues") -> Resource:
-    """RES-4 a and b: the containers together, or what the init containers need at their worst moment.
+    """Sum of the containers, or the largest need of the init containers if that is larger (RES-4 a and b).
 
-    The common pod has one container, whose value is the sum. Cost: what is written, however many there are.
+    Cost: linear in the number of requests.
     """
     containers = pod.spec.containers or ()
     if len(containers) == 1:
@@ -79,7 +78,7 @@ def _containers_size(pod: WirePod, values: "_ContainerValues") -> Resource:
 
 
 def _with_init(running: Resource, containers: Sequence[Container], values: "_ContainerValues") -> Resource:
-    """Each init container needs its own beside the sidecars before it, which all run in the end."""
+    """Size with init containers. Each of them runs together with the sidecars that were started before it."""
     sidecars: dict[str, int] = {}
     worst: dict[str, int] = {}
     for container in containers:
@@ -93,7 +92,10 @@ def _with_init(running: Resource, containers: Sequence[Container], values: "_Con
 
 
 class _ContainerValues:
-    """What each container of one pod counts for (RES-5)."""
+    """Sizes of the containers of one pod (RES-5).
+
+    ``others``: number of kinds of resources that are not read.
+    """
 
     __slots__ = ("_infeasible", "_names", "_statuses", "others")
 
@@ -104,7 +106,10 @@ class _ContainerValues:
         self._infeasible = bool(self._statuses) and _resize_is_infeasible(pod)
 
     def of(self, container: Container) -> Resource:
-        """The largest of asked, allocated and in effect; after an infeasible resize, what is in effect."""
+        """The largest of requested, allocated and actual resources.
+
+        After an infeasible resize, only the actual resources count.
+        """
         name, status = container.name, self._statuses.get(container.name)
         in_effect = status.resources if status is not None else None
         if in_effect is not None and self._infeasible:
@@ -118,7 +123,7 @@ class _ContainerValues:
 def _requested(
     resources: WireResources | None, container: str, names: frozenset[str] | None = None
 ) -> Resource:
-    """``names``: those that are read; None for all."""
+    """Requests of a container. ``names``: the resources to read, None for all."""
     if resources is None:
         return ZERO
     requests = resources.requests
@@ -128,9 +133,9 @@ def _requested(
 
 
 def _names_read(pod: WirePod) -> tuple[frozenset[str] | None, int]:
-    """Which kinds of resources are read of a pod, None for all; and the number of those that are not.
+    """The kinds of resources to read from a pod, None for all, and the number of the remaining kinds.
 
-    Only amounts other than zero count where very many are written.
+    Zero amounts are ignored if the pod has more than `MOST_NAMES` requests.
     """
     spec = pod.spec
     written = [
@@ -150,7 +155,8 @@ def _by_name(*groups: Iterable[ContainerStatus] | None) -> dict[str, ContainerSt
 
 
 def _resize_is_infeasible(pod: WirePod) -> bool:
-    """Both spellings: ``status.resize`` up to Kubernetes 1.32, the condition since (RES-5)."""
+    """True if the kubelet has declared a resize infeasible (RES-5)."""
+    # Up to Kubernetes 1.32 this is `status.resize`, later a condition.
     return pod.status.resize == "Infeasible" or any(
         condition.type == "PodResizePending" and condition.reason == "Infeasible"
         for condition in pod.status.conditions or ()
@@ -158,7 +164,8 @@ def _resize_is_infeasible(pod: WirePod) -> bool:
 
 
 def markers_of(pod: WirePod) -> tuple[str, ...]:
-    """The marker resources that a pod asks for, sorted; defaulting copies limits into requests."""
+    """Marker resources that a pod requests, sorted."""
+    # The API server copies limits of extended resources into requests.
     spec = pod.spec
     markers = {
         name
@@ -171,21 +178,21 @@ def markers_of(pod: WirePod) -> tuple[str, ...]:
 
 
 def asks_filter(markers: tuple[str, ...]) -> bool:
-    """Whether kube-scheduler calls filter for a pod: one with markers of ours, but not that one, is left out.
+    """True if kube-scheduler calls filter for a pod: it has no marker, or the marker for filter.
 
-    As ``IsInterested`` looks at it (pkg/scheduler/extender.go).
+    Source: ``IsInterested`` in pkg/scheduler/extender.go.
     """
     return not markers or FILTER_MARKER in markers
 
 
 @lru_cache(maxsize=256)
 def _one_of_each(markers: tuple[str, ...]) -> tuple[str, ...]:
-    """One value for all pods that are marked alike."""
+    """Shared value for all pods with equal markers."""
     return markers
 
 
 def _with_pod_level(size: Resource, requests: Quantities) -> Resource:
-    """RES-4 c: the pod's own requests replace the sum of its containers, for names that may stand there."""
+    """Size with pod-level requests, which replace the sum of the containers where allowed (RES-4 c)."""
     replacing = {
         name: amount
         for name, amount in requests.items()
@@ -195,7 +202,10 @@ def _with_pod_level(size: Resource, requests: Quantities) -> Resource:
 
 
 def amounts_of(quantities: Quantities | None, place: str, name: str = "") -> Resource:
-    """A ResourceList without markers. Raises ``QuantityError``, naming where it stands and the resource."""
+    """Amounts of a ResourceList, without markers.
+
+    Raises ``QuantityError``, with the place and the resource.
+    """
     if not quantities:
         return ZERO
     entries = tuple(quantities.items())
@@ -215,13 +225,13 @@ def _read(entries: tuple[tuple[str, Quantity], ...]) -> Resource:
     )
 
 
-_remembered = lru_cache(maxsize=_KEPT_SIZES)(_read)
+_remembered = lru_cache(maxsize=_CACHED_SIZES)(_read)
 
 
 def _amount(name: str, quantity: Quantity) -> int:
     if quantity is None:
         return 0
-    # Kubernetes' decoder reads a number as its text and trims either.
+    # Kubernetes' decoder reads a number as its text, and trims spaces.
     text = quantity.strip() if isinstance(quantity, str) else repr(quantity)
     try:
         return kubernetes_amount(name, text)
@@ -229,7 +239,7 @@ def _amount(name: str, quantity: Quantity) -> int:
         raise error.inside(name) from None
 
 
-@lru_cache(maxsize=_KEPT_SIZES)
+@lru_cache(maxsize=_CACHED_SIZES)
 def _as_one_pod(size: Resource) -> Resource:
-    """RES-6: every pod counts as one. The cache makes equal sizes one object."""
+    """Size plus one pod (RES-6). Equal sizes give the same object."""
     return size + _ONE_POD

@@ -1,6 +1,7 @@
 """The page of the command line, read from the parsers."""
 
 import argparse
+import re
 from collections.abc import Iterator
 
 from extender.configuration.settings import Settings
@@ -12,12 +13,15 @@ _INTRO = """\
 # Command line
 
 The command `paddock` and its subcommands. `paddock COMMAND --help` prints the same.
+`paddock --version` prints the version.
 
 Exit codes are 0 for success, 1 for failure and 2 for wrong arguments, unless a command says otherwise
 below."""
 
 _SETTINGS = """\
-`paddock serve` also takes every [setting](settings.md#flags) as a flag. Each takes one text."""
+`paddock serve` also takes every [setting](settings.md#flags) as a flag, with the values of that page."""
+
+_DEFAULT = re.compile(r" \(default: (.*)\)$")
 
 
 def commands_page() -> str:
@@ -60,9 +64,13 @@ def _default(action: argparse.Action) -> str:
 
 
 def _meaning(action: argparse.Action) -> str:
-    told = [sentence(action.help[:1].upper() + action.help[1:])] if action.help else []
+    """Sentence about an argument. A default that has no column of its own stays in it."""
+    text, default = action.help or "", _DEFAULT.search(action.help or "")
+    if default is not None:
+        text = text[: default.start()]
+        if action.default is None:
+            text = f"{text}. Default: {default[1]}"
+    parts = [sentence(text[:1].upper() + text[1:])]
     if action.choices:
-        told.append(f"One of {codes(map(str, action.choices))}.")
-    if not told and action.dest.endswith("_port"):
-        told.append("Port of that listener.")
-    return " ".join(told)
+        parts.append(f"One of {codes(map(str, action.choices))}.")
+    return " ".join(parts)

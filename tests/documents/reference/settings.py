@@ -1,13 +1,11 @@
 """The page of settings: those of Paddock, and keys of YuniKorn without effect."""
 
 from collections.abc import Mapping
-from typing import Any
 
+from extender.configuration.flags import default_of, flag_of
 from extender.configuration.settings import KEYS, NOT_RELOADABLE, Settings
-from extender.wire.placeholder import ANY, ORIGINATOR, TemplateParts
 from extender.wire.service_keys import POLICY_GROUP, SERVICE_KEYS
 from tests.documents.reference.markdown import code, codes, page, sentence, table
-from tests.documents.reference.meanings import meanings
 from tests.interfaces.comparing import recorded_lines
 
 _INTRO = """\
@@ -35,14 +33,13 @@ With *yes* in the last column, a value that YuniKorn could not read refuses the 
 def settings_page() -> str:
     """Every setting, then every key that is accepted and does nothing."""
     given = _recorded()
-    known = meanings("settings", KEYS)
     works = [
         (
             code(key),
-            code(_written(key, Settings.model_fields[name].default)),
+            code(default_of(name)),
             _values(name, given[key]),
             "restart" if name in NOT_RELOADABLE else "at once",
-            sentence(known[key]),
+            sentence(Settings.model_fields[name].description or ""),
         )
         for key, name in sorted(KEYS.items())
     ]
@@ -53,7 +50,7 @@ def settings_page() -> str:
         "## The key of the queue document",
         _DOCUMENT,
         "## Flags",
-        table(("key", "flag"), ((code(key), code(_flag(name))) for key, name in sorted(KEYS.items()))),
+        table(("key", "flag"), ((code(key), code(flag_of(name))) for key, name in sorted(KEYS.items()))),
         _WITHOUT,
         table(
             ("key", "default in YuniKorn", "why it has no effect", "refuses"),
@@ -71,10 +68,6 @@ def _recorded() -> Mapping[str, str]:
     return {line.partition(" ")[0]: line for line in recorded_lines("settings")}
 
 
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
 def _values(name: str, recorded: str) -> str:
     """The words that a setting takes, or its type with the unit."""
     taken = next((part for part in recorded.split() if part.startswith("takes=")), "")
@@ -86,20 +79,3 @@ def _values(name: str, recorded: str) -> str:
     if isinstance(default, int):
         return "number"
     return "names, comma-separated" if isinstance(default, frozenset) else "text"
-
-
-def _written(key: str, default: Any) -> str:
-    """A default as a user would write it."""
-    match default:
-        case bool():
-            return str(default).lower()
-        case float():
-            return f"{default:g}s"
-        case frozenset():
-            return ",".join(sorted(default))
-        case TemplateParts():
-            parts = {"tolerations": default.tolerations, "labels": default.labels}
-            parts["annotations"] = default.annotations
-            return ",".join(f"{part}={ANY if copied else ORIGINATOR}" for part, copied in parts.items())
-        case _:
-            return str(default)

@@ -8,9 +8,9 @@ from extender.configuration.settings import (
     SettingsError,
     environment_from,
     reloaded,
-    seconds_of,
     settings_from,
 )
+from extender.configuration.values import seconds_of
 from extender.wire.placeholder import PlaceholderSettings, TemplateParts
 from extender.wire.service_keys import UNIQUE_APP_IDS
 

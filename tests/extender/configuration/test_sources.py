@@ -13,7 +13,7 @@ from extender.configuration.sources import (
     checksum,
     config_map_data_from,
     flatten,
-    says_something,
+    has_content,
 )
 from extender.kube.watch.feeds import CONFIG_MAPS
 from extender.queueconfig.document import MAX_BYTES
@@ -171,7 +171,7 @@ def test_a_missing_or_empty_document_is_none_and_the_built_in_one_can_stand_in(
     ],
 )
 def test_blank_lines_and_comments_are_no_document(text: str, says: bool) -> None:
-    assert says_something(text) is says
+    assert has_content(text) is says
 
 
 @pytest.mark.rule("SRC-9")

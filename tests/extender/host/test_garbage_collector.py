@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from extender.host.garbage_collector import spare_no_more, spare_what_lives
+from extender.host.garbage_collector import freeze_survivors, unfreeze
 
 
 class Thing:
@@ -16,7 +16,7 @@ class Thing:
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
     yield
-    spare_no_more()
+    unfreeze()
 
 
 def walked() -> set[int]:
@@ -26,7 +26,7 @@ def walked() -> set[int]:
 
 def test_what_lives_is_walked_once() -> None:
     before = Thing()
-    spare_what_lives()
+    freeze_survivors()
     later = Thing()
     assert id(before) not in walked()
     assert id(later) in walked()
@@ -35,7 +35,7 @@ def test_what_lives_is_walked_once() -> None:
 
 
 def test_a_collection_of_the_young_spares_nothing() -> None:
-    spare_what_lives()
+    freeze_survivors()
     young = Thing()
     gc.collect(1)
     assert id(young) in walked()
@@ -44,15 +44,15 @@ def test_a_collection_of_the_young_spares_nothing() -> None:
 def test_what_nothing_refers_to_is_freed() -> None:
     things = [Thing()]
     watched = weakref.ref(things[0])
-    spare_what_lives()
+    freeze_survivors()
     things.clear()
     assert watched() is None
 
 
 def test_it_can_be_undone() -> None:
-    spare_what_lives()
-    spare_what_lives()
-    spare_no_more()
+    freeze_survivors()
+    freeze_survivors()
+    unfreeze()
     thing = Thing()
     gc.collect()
     assert id(thing) in walked()

@@ -14,7 +14,7 @@ from extender.kube.connection.api import BadName, segment
 from extender.kube.effects.bodies import events_path, pod_path
 from extender.verbs.bind import BindVerb
 from extender.verbs.confirmation import DISPROVED, MOST_UNCONFIRMED, WARY_FOR, Confirmation
-from extender.verbs.faults import CallFault, Unshown
+from extender.verbs.faults import CallFault, Unconfirmed
 from extender.verbs.pure import PureVerbs
 from extender.wire.calls.extender_v1 import BadBody
 from tests.builders import make_pod, make_queue, usage
@@ -285,7 +285,7 @@ async def test_who_invents_many_pods_is_not_believed_for_a_while() -> None:
         watchful.filter(f"invented-{at}", app=f"a-{at}")
     await watchful.run()
     assert len(watchful.warnings) == 1
-    with pytest.raises(Unshown):
+    with pytest.raises(Unconfirmed):
         watchful.filter("another")
     watchful.rig.engine.learn(on.PodObserved(make_pod("real", version=5)))
     assert watchful.filter("real")["NodeNames"]
@@ -296,8 +296,8 @@ async def test_who_invents_many_pods_is_not_believed_for_a_while() -> None:
 def test_no_more_than_some_unknown_pods_are_believed_at_once() -> None:
     watchful = Watchful()
     for at in range(MOST_UNCONFIRMED):
-        watchful.confirming.believed(PodUid(f"uid-{at}"))
-    with pytest.raises(Unshown):
+        watchful.confirming.expect(PodUid(f"uid-{at}"))
+    with pytest.raises(Unconfirmed):
         watchful.filter("one-more")
 
 

@@ -164,13 +164,13 @@ async def test_a_request_that_waited_for_its_connection_is_looked_at_again(stand
     """The process may be stopped in between: what counts is the moment of writing."""
     asked: list[str] = []
 
-    def may_go() -> bool:
+    def may_send() -> bool:
         asked.append("asked")
         return False
 
     async with asyncio.timeout(5):
         with pytest.raises(HeldBack):
-            await stand.client.post(f"{PODS}/p/binding", b"{}", may_go=may_go)
+            await stand.client.post(f"{PODS}/p/binding", b"{}", may_send=may_send)
         assert asked == ["asked"]
         assert not [each for each in stand.api.requests if each.method == "POST"]
         # And the client goes on working.

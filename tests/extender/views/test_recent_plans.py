@@ -87,4 +87,4 @@ def test_what_is_counted_and_told() -> None:
     story = [(line.what, line.detail) for line in heard.journal.story(ASK)]
     assert story[0] == ("tick: plan on n1 at the cost of default/v", "")
     assert story[1][0] == "verb: no plan"
-    assert "preemption breaks a law" in heard.stream.getvalue()
+    assert "preemption plan breaks a law" in heard.stream.getvalue()

@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from extender.kube.connection import client as client_module
-from extender.kube.connection.api import Gone, MalformedAnswer, Unreachable
+from extender.kube.connection.api import Expired, MalformedAnswer, Unreachable
 from extender.kube.connection.client import ApiClient
 from tests.extender.fake_api import FakeApi, Request, hang_up
 from tests.extender.reflector_bench import until
@@ -73,7 +73,7 @@ async def test_a_stream_without_bytes_is_given_up(api: FakeApi, client: ApiClien
 
 async def test_a_refused_stream_raises_the_refusal(api: FakeApi, client: ApiClient) -> None:
     api.fail_next(410, watch=True)
-    with pytest.raises(Gone):
+    with pytest.raises(Expired):
         await heard(client, 1)
 
     async def cut(request: Request) -> web.Response:

@@ -6,7 +6,7 @@ import json
 import pytest
 from aiohttp import web
 
-from extender.kube.connection.api import Gone, MalformedAnswer, Unreachable
+from extender.kube.connection.api import Expired, MalformedAnswer, Unreachable
 from extender.kube.connection.client import ApiClient
 from tests.extender.fake_api import FakeApi, Request, refusal
 from tests.extender.reflector_bench import (
@@ -70,7 +70,7 @@ async def test_a_continue_token_that_expires_begins_the_list_anew(bench: Bench) 
         assert len(bench.sink.pods) == len(bench.sink.calls) - 1 == 6
         assert reflector.relists == 0
     assert ["continue" in r.query for r in bench.lists] == [False, True, False, True, True]
-    assert [type(error) for error in bench.notes.errors] == [Gone]
+    assert [type(error) for error in bench.notes.errors] == [Expired]
 
 
 async def test_an_empty_list_syncs(bench: Bench) -> None:
@@ -156,7 +156,7 @@ async def test_a_version_too_old_leads_to_a_list_at_once(bench: Bench) -> None:
         await until(lambda: bench.sink.calls.count("listed") == 2 and bench.api.watching == 1)
         assert reflector.relists == 1
     assert bench.sink.pods == {"b": 0}
-    assert [type(error) for error in bench.notes.errors] == [Gone]
+    assert [type(error) for error in bench.notes.errors] == [Expired]
     assert bench.notes.pauses == [0.0]
 
 
