@@ -1,7 +1,7 @@
-"""Connections of one listener: how many there are, and how long one may take over the head of a request.
+"""Limits on the connections of a listener: their number, and the time for the head of a request (F-19).
 
-aiohttp waits for the rest of a head for as long as a kept-alive connection may idle (F-19). No request is
-read or answered here.
+aiohttp waits for the rest of a head for as long as a connection may be idle. No request is read or answered
+here.
 """
 
 import asyncio
@@ -11,17 +11,18 @@ from collections.abc import Callable
 from typing import cast
 
 MOST_CONNECTIONS = 4_096
-"""At once: each open bind call has one, and the members of a pod group wait in theirs."""
+"""Connections at once. Each bind call has one while it waits for its pod group."""
 
 HEAD_WITHIN = 10.0
 """Seconds from the first byte of a request's head to its last."""
 
 SWEPT_EVERY = 1.0
+"""Seconds between two searches for slow heads."""
 
 SLOW_HEAD, TOO_MANY = "slow head", "too many connections"
 
 Closed = Callable[[str], None]
-"""Told why a connection was closed: `SLOW_HEAD` or `TOO_MANY`."""
+"""Called when a connection was closed, with the reason `SLOW_HEAD` or `TOO_MANY`."""
 
 
 def _unreported(_: str) -> None:
@@ -29,15 +30,16 @@ def _unreported(_: str) -> None:
 
 
 def most_connections() -> int:
-    """`MOST_CONNECTIONS`, or half of the file descriptors that this process may have."""
+    """`MOST_CONNECTIONS`, or half of the process's limit of file descriptors if that is less."""
     return min(MOST_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
 
 
 class Connections:
-    """The connections of one listener by what they wait for; the oldest of each kind comes first.
+    """The connections of a listener, by state.
 
-    ``most``: at once; a new one closes the one that has said nothing whole for longest, or is itself closed
-    when all others are being answered. ``head_within``: see `HEAD_WITHIN`.
+    ``most``: connections at once. Beyond them, a new connection replaces the one that has waited longest for
+    a complete head. It is closed itself if all others are being answered.
+    ``head_within``: see `HEAD_WITHIN`. ``closed``: called when a connection was closed.
     """
 
     def __init__(
@@ -56,30 +58,31 @@ class Connections:
         return len(self._idle) + len(self._in_head) + len(self._answered)
 
     def opened(self, transport: asyncio.Transport) -> None:
+        """Note a new connection. Closes a connection if there are too many."""
         self._idle[transport] = self._now()
         if len(self) > self._most:
             self._close(next(iter(self._in_head or self._idle)), TOO_MANY)
 
     def heard(self, transport: asyncio.Transport) -> None:
-        """Bytes have come; within a call after its body they begin the next request."""
+        """Note that bytes have arrived. After the body of a call, they begin the next request."""
         if transport in self._answered:
             self._answered[transport] = True
         elif self._idle.pop(transport, None) is not None:
             self._begin(transport)
 
     def called(self, transport: asyncio.Transport | None) -> None:
-        """A head is complete, and its request is being answered."""
+        """Note that a head is complete and its request is being answered."""
         if transport is not None:
             self.lost(transport)
             self._answered[transport] = False
 
     def read(self, transport: asyncio.Transport | None) -> None:
-        """The body of that request is complete."""
+        """Note that the body of a request is complete."""
         if transport in self._answered:
             self._answered[transport] = False
 
     def answered(self, transport: asyncio.Transport | None) -> None:
-        """The answer is ready."""
+        """Note that the answer of a request is ready."""
         if transport in self._answered:
             if self._answered.pop(transport):
                 self._begin(transport)
@@ -87,17 +90,19 @@ class Connections:
                 self._idle[transport] = self._now()
 
     def lost(self, transport: asyncio.Transport) -> None:
+        """Note that a connection has ended."""
         self._idle.pop(transport, None)
         self._in_head.pop(transport, None)
         self._answered.pop(transport, None)
 
     def close_idle(self) -> None:
-        """Close those that wait for a request of which nothing has come."""
+        """Close all connections without a request."""
         for transport in list(self._idle):
             self.lost(transport)
             transport.abort()
 
     def end(self) -> None:
+        """Stop the search for slow heads."""
         if self._sweep is not None:
             self._sweep.cancel()
 
@@ -130,7 +135,7 @@ class Connections:
 
 
 class Guarded(asyncio.Protocol):
-    """A protocol of aiohttp's, of which the connections hear as well."""
+    """A wrapper of aiohttp's protocol that reports its connection to `Connections`."""
 
     def __init__(self, inner: asyncio.Protocol, connections: Connections) -> None:
         self._inner = inner
@@ -139,27 +144,33 @@ class Guarded(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Report a new connection."""
         self._inner.connection_made(transport)
-        # Those of uvloop are transports in all but their base class.
+        # uvloop's transports lack only the base class.
         self._transport = cast(asyncio.Transport, transport)
         self._connections.opened(self._transport)
 
     def data_received(self, data: bytes) -> None:
+        """Report that bytes have arrived."""
         if self._transport is not None:
             self._connections.heard(self._transport)
         self._receive(data)
 
     def eof_received(self) -> bool | None:
+        """Pass the call on."""
         return self._inner.eof_received()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Report the end of the connection."""
         if self._transport is not None:
             self._connections.lost(self._transport)
             self._transport = None
         self._inner.connection_lost(exc)
 
     def pause_writing(self) -> None:
+        """Pass the call on."""
         self._inner.pause_writing()
 
     def resume_writing(self) -> None:
+        """Pass the call on."""
         self._inner.resume_writing()

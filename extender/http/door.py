@@ -1,4 +1,4 @@
-"""Guards of one listener: its connections, its bodies, and the handlers that report both."""
+"""Limits of a listener, on connections and on bodies, and handlers that apply them."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -14,13 +14,13 @@ Handle = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 @dataclass(slots=True)
 class Door:
-    """One listener's guards. They are shared by all of its requests."""
+    """Limits of a listener, which all of its requests share."""
 
     connections: Connections = field(default_factory=Connections)
     intake: Intake = field(default_factory=Intake)
 
     def watching(self, handle: Handle) -> Handle:
-        """The same handler, during whose work its connection counts as being answered."""
+        """Wrap a handler, so that its connection counts as being answered while it runs."""
         connections = self.connections
 
         async def watched(request: web.BaseRequest) -> web.StreamResponse:
@@ -35,11 +35,11 @@ class Door:
 
 
 DOOR = web.AppKey("door", Door)
-"""Where an application keeps its own, for whoever listens for it."""
+"""Key under which an application stores its door."""
 
 
 def guard(door: Door) -> Middleware:
-    """A middleware for an application whose handlers know nothing of its door."""
+    """A middleware that applies a door to all handlers of an application."""
 
     @web.middleware
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:

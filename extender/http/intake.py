@@ -1,7 +1,7 @@
-"""Request bodies, taken in whole: how large, how slow and how many at once they may be (F-19).
+"""Reading of request bodies, with limits on their size, their duration and their number (F-19).
 
-Many small bodies are read at once, large ones one at a time. Which limit is a body's depends on the mode of
-the extender's configuration: a list of node names is short, whole Nodes are not.
+Small bodies are read concurrently, and large ones one at a time. The limit of a body depends on its contents:
+a list of node names is short, a list of whole Nodes is not.
 """
 
 import asyncio
@@ -14,32 +14,39 @@ from aiohttp.http_exceptions import HttpProcessingError
 from core.errors import PaddockError
 
 SMALL = 256 * 2**10
-"""Bytes of a body that is read whatever else is being read: a pod and 5,000 names of nodes."""
+"""Bytes of a small body. That is enough for a pod and the names of 5,000 nodes."""
 
 MOST_SMALL = 64 * 2**20
-"""Bytes of all small bodies that are being read."""
+"""Bytes of all small bodies that are read at once."""
 
 MOST_WAITING = 8
-"""Large bodies that wait for the one that is being read."""
+"""Large bodies that wait while another one is read."""
 
 BODY_WITHIN = 10.0
 """Seconds for a small body, and for the rest of a large one."""
 
 _WHOLE_OBJECTS = (b'"Nodes":{', b'"NodeNameToVictims":{')
-"""As Go writes them; where neither stands in a long body, it can only be too long."""
+"""Keys of lists of whole objects, as Go writes them. A long body without either is too long."""
 
 _BROKEN_OFF = (web.RequestPayloadError, aiohttp.ClientError, HttpProcessingError, OSError)
-"""What reading a body raises when the caller hangs up or sends what its headers did not promise."""
+"""Exceptions of a body that ends early or does not match its headers."""
 
 
 class BodyFault(PaddockError):
-    """A body that is not taken. ``fault``: as metrics name it; ``status``: of the HTTP answer;
-    ``always_a_status``: also to verbs that answer faults with 200, as no scheduler sends such a body."""
+    """A body that is refused.
+
+    ``fault``: name of the fault in metrics.
+    ``status``: HTTP status of the answer.
+    ``always_a_status``: True if verbs that answer faults with 200 use the status, too. kube-scheduler sends
+    no such body.
+    """
 
     fault, status, always_a_status = "body", 400, False
 
 
 class BodyTooLarge(BodyFault):
+    """A body above the limit."""
+
     fault = "too large"
 
     def __init__(self, size: str, most: int) -> None:
@@ -47,26 +54,32 @@ class BodyTooLarge(BodyFault):
 
 
 class Incomplete(BodyFault):
+    """A body that ended early."""
+
     fault = "incomplete body"
 
 
 class Encoded(BodyFault):
-    """An encoded body may unpack to a thousand times its size."""
+    """A compressed body. It could expand to a thousand times its size."""
 
     fault, status, always_a_status = "encoded body", 415, True
 
 
 class Slow(BodyFault):
+    """A body that did not arrive in time."""
+
     fault, status, always_a_status = "slow body", 408, True
 
 
 class Busy(BodyFault):
+    """A body for which there is no capacity now."""
+
     fault, status = "busy", 503
 
 
 @dataclass(frozen=True, slots=True)
 class BodyLimits:
-    """Bytes of the longest body taken. ``whole_objects``: of one that lists whole Nodes or pods."""
+    """Bytes of the longest body that is accepted. ``whole_objects``: for a list of whole Nodes or pods."""
 
     names: int
     whole_objects: int
@@ -74,7 +87,7 @@ class BodyLimits:
 
 @dataclass(slots=True)
 class Intake:
-    """The bodies of one listener. ``within``: see `BODY_WITHIN`."""
+    """Reader of a listener's bodies. ``within``: see `BODY_WITHIN`."""
 
     within: float = BODY_WITHIN
     most_small: int = MOST_SMALL
@@ -83,7 +96,7 @@ class Intake:
     _large: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def body_of(self, request: web.BaseRequest, limits: BodyLimits) -> bytes:
-        """The whole body. Raises `BodyFault`; not a byte is read of one that says it is too large."""
+        """Read a whole body. Raises `BodyFault`, before reading if the Content-Length is too large."""
         encoding = request.headers.get("Content-Encoding", "identity")
         if encoding.strip().lower() not in ("", "identity"):
             raise Encoded("a body with a Content-Encoding is not taken")
@@ -113,7 +126,7 @@ class Intake:
         return bytes(body)
 
     async def _take_small(self, content: aiohttp.StreamReader, body: bytearray, most: int) -> bool:
-        """Read up to ``most`` bytes and a little more; whether that is all of them."""
+        """Read at least ``most`` bytes. True if the body is complete."""
         try:
             while len(body) <= most:
                 chunk = await content.readany()
@@ -132,7 +145,7 @@ class Intake:
             raise Busy("too many large bodies are being read")
         self._waiting += 1
         try:
-            # Not for long: so few are before it, and each of them has its time.
+            # The wait is short, since few bodies come before this one and each has a time limit.
             await self._large.acquire()
         finally:
             self._waiting -= 1

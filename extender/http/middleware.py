@@ -1,7 +1,7 @@
-"""Faults into answers: the fault table of DESIGN-10, and nothing else maps one.
+"""Translation of faults into answers, by the table of DESIGN-10. It happens only here.
 
-A fault of filter and bind is an answer of its own (200 with ``Error``), because the text of another status
-never reaches the pod; prioritize and preempt have no such field.
+A fault of filter or bind is an answer with status 200 and an ``Error``, since the text of any other status
+never reaches the pod. Answers of prioritize and preempt have no such field.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ from extender.verbs.leading import NotLeading
 from extender.wire.calls.extender_v1 import BadBody, faulted
 
 Answer = Callable[[bytes], bytes | Awaitable[bytes]]
-"""One that takes its time is cancelled when its caller hangs up."""
+"""Answers a body. An awaitable is cancelled when the caller hangs up."""
 
 Measure = Callable[[str, float, str], None]
-"""Told after each call: verb, seconds, fault (empty without one)."""
+"""Called after each call with the verb, the seconds and the fault, which is empty without one."""
 
 OnBug = Callable[[str, BaseException, bytes], None]
 
@@ -33,7 +33,7 @@ _WITH_ERROR_FIELD = ("filter", "bind")
 def handler_of(
     verb: str, answer: Answer, door: Door, limits: BodyLimits, *, measure: Measure, on_bug: OnBug
 ) -> Handle:
-    """A request handler around one verb. It never raises, whatever comes in, unless its caller hangs up."""
+    """A request handler for a verb. It never raises for any body, except if the caller hangs up."""
 
     async def handle(request: web.BaseRequest) -> web.Response:
         started = time.perf_counter()
@@ -47,7 +47,7 @@ def handler_of(
             fault, response = error.fault, _body_fault(verb, error)
             response.force_close()
         except asyncio.CancelledError:
-            # Nobody is left to answer.
+            # No caller is left to receive an answer.
             measure(verb, time.perf_counter() - started, "hung up" if body else "incomplete body")
             raise
         except BadBody as error:
@@ -62,7 +62,7 @@ def handler_of(
             fault, response = "call", _fault(verb, str(error), status=503)
         except PaddockError as error:
             fault, response = "outside", _fault(verb, str(error), status=503)
-        except Exception as error:  # noqa: BLE001 - a bug must be an answer, with its story in the log
+        except Exception as error:  # noqa: BLE001 - a bug must be answered, too, and logged
             fault, response = "bug", _fault(verb, "internal", status=500)
             on_bug(verb, error, body)
         measure(verb, time.perf_counter() - started, fault)
