@@ -49,7 +49,7 @@ from extender.wire.calls.extender_v1 import NO_PREEMPTION, NO_PRIORITIES
 from extender.wire.kinds import DAEMON_SETS
 
 TICK = 0.1
-"""Seconds between two looks at what has expired: by so much a lease may be too long."""
+"""Seconds between two checks for expired timers. A turn's lease may be too long by this much."""
 
 AUDIT_EVERY = 60.0
 AUDIT_SLICE = 0.002
@@ -203,7 +203,7 @@ class App:
 
     def _refused(self, source: Source, message: str) -> None:
         self.metrics.reloads.labels("refused").inc()
-        self._log.error("configuration refused", source=source.name, error=message)
+        self._log.error("configuration was refused and has no effect", source=source.name, error=message)
         if not (self._configured.is_set() or self.configuration.missing):
             raise StartError(message)
         self._warn_of(source, "ConfigurationRefused", message)
@@ -214,9 +214,9 @@ class App:
         self._waits_for = "" if self._configured.is_set() else "no queues are configured yet"
         if message:
             self.metrics.reloads.labels("kept").inc()
-            self._log.error("configuration missing", source=source.name, error=message)
+            self._log.error("configuration is missing from its source", source=source.name, error=message)
         else:
-            self._log.info("configuration found again", source=source.name)
+            self._log.info("configuration is back in its source", source=source.name)
         self._missing_notice.changed(source, message)
 
     def _warn_of(self, source: Source, reason: str, message: str) -> None:
@@ -226,7 +226,7 @@ class App:
     def _applied(self, source: Source, held: tuple[str, ...]) -> None:
         self.metrics.reloads.labels("applied").inc()
         self._log.info(
-            "configuration applied",
+            "configuration was applied",
             source=source.name,
             checksum=self.configuration.checksum,
             queues=len(self.engine.view.tree),
@@ -247,19 +247,21 @@ class App:
             self._effector.perform(effect)
 
     async def _become_ready(self) -> None:
-        """Running pods count in no queue until the groups of their users are known."""
+        """Become ready once the cluster was read and the groups of users are known."""
+        # Running pods count in no queue until the groups of their users are known.
         await self._feeds.wait_synced()
         await self._host_groups.idle()
-        self._say_what_is_over()
+        self._report_queues_over_max()
         freeze_survivors()
         self.synced.set()
-        self._log.info("ready", pods=sum(1 for _ in self.engine.view.pods()))
+        self._log.info("Paddock is ready", pods=sum(1 for _ in self.engine.view.pods()))
 
-    def _say_what_is_over(self) -> None:
+    def _report_queues_over_max(self) -> None:
         for queue in self.engine.view.tree:
             excess = over_max(queue)
             if excess is not None:
-                self._log.warning("queue over its max", queue=queue.path, excess=dict(excess.items()))
+                text = "queue uses more than its max, so its new pods wait"
+                self._log.warning(text, queue=queue.path, excess=dict(excess.items()))
 
     async def _keep_time(self) -> None:
         warned, cleaned = False, self._clock()
@@ -276,17 +278,20 @@ class App:
             self.metrics.skew.set(skew)
             if (abs(skew) > SKEW_WARNED) != warned:
                 warned = not warned
-                self._log.warning("clock skew", seconds=round(skew, 1), above_limit=warned)
+                log = self._log.warning if warned else self._log.info
+                far = "more than" if warned else "less than"
+                text = f"clock differs from the API server's by {far} {SKEW_WARNED:g} s"
+                log(text, seconds=round(skew, 1), above_limit=warned)
 
     async def _audit_for_ever(self) -> None:
-        """Round and round, in slices between the verbs; not at once, since a start is busy enough."""
+        """Audit regularly, in slices between calls. The first audit waits, since the start is busy enough."""
         await self.synced.wait()
         while True:
             await asyncio.sleep(AUDIT_EVERY)
             await self._audit_once()
 
     async def _audit_once(self) -> list[str]:
-        """One round; what it found, a sentence each."""
+        """Run an audit. Returns the differences, a sentence each."""
         audit = self.engine.audit()
         for _ in iter(lambda: self._audit_slice(audit), True):
             await asyncio.sleep(AUDIT_PAUSE)
@@ -316,7 +321,7 @@ class App:
         )
 
     def _on_bug(self, verb: str, error: BaseException, body: bytes) -> None:
-        self._log.error("bug", verb=verb, bytes=len(body), exc_info=error)
+        self._log.error("call failed because of a bug", verb=verb, bytes=len(body), exc_info=error)
 
     def _listeners(self) -> Listeners:
         return Listeners(

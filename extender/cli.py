@@ -241,7 +241,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     log = configure_logs(debug=arguments.log_level == "debug")
     failures = _run(_until_signalled(serve(options, log)))
     if failures:
-        log.error("cannot run", errors=failures)
+        log.error("Paddock cannot run and exits", errors=failures)
     return FAILED if failures else OK
 
 

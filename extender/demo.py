@@ -175,7 +175,7 @@ class _Show:
                 return story_of(self._engine.view, self._journal, namespace, name)
 
         def exposed(pieces: Callable[[], Iterator[bytes]]) -> Exposition:
-            """The day goes by in another thread, so a text is made in one go."""
+            """Exposition of metrics under the lock, since the day runs in another thread."""
 
             def whole() -> list[bytes]:
                 with self._lock:

@@ -1,4 +1,4 @@
-"""Offers of a configuration: from a file or the ConfigMaps to the process, one after the other."""
+"""Configurations from a file or from the ConfigMaps, which are applied one after the other."""
 
 import asyncio
 from pathlib import Path
@@ -10,7 +10,7 @@ from extender.configuration.sources import ConfigMapData
 from extender.kube.watch.feeds import ConfigMapSeen
 
 Offer = tuple[ConfigMapData | None, ConfigMapData | None, Source]
-"""Both ConfigMaps as they are now, and the one that changed."""
+"""Both ConfigMaps, and the one that changed."""
 
 
 class Offers:
@@ -22,7 +22,8 @@ class Offers:
         self._waiting: asyncio.Queue[Offer] = asyncio.Queue()
 
     async def follow_file(self, path: Path) -> None:
-        """The folder is watched: editors and mounted ConfigMaps replace the file."""
+        """Apply a file now and after each change, until cancelled."""
+        # The folder is watched, since editors and mounted ConfigMaps replace the file.
         await self._offer_file(path)
         async for _ in awatch(path.parent, step=100, stop_event=None):
             await self._offer_file(path)
@@ -30,12 +31,13 @@ class Offers:
     def offer(
         self, defaults: ConfigMapData | None, configs: ConfigMapData | None, last: ConfigMapSeen | None
     ) -> None:
-        """Both ConfigMaps as they are now; ``last``: the one that changed."""
+        """Queue both ConfigMaps. ``last``: the one that changed."""
         source = Source("ConfigMap", self._namespace, *((last.name, last.uid) if last else ("", "")))
         self._waiting.put_nowait((defaults, configs, source))
 
     async def take(self) -> None:
-        """Take one after the other. A large document is read in a thread: the verbs must not wait for it."""
+        """Apply queued configurations until cancelled."""
+        # A large document is parsed in a thread, so that calls do not wait for it.
         while True:
             defaults, configs, source = await self._waiting.get()
             await asyncio.to_thread(self._configuration.prepare, defaults, configs)

@@ -27,7 +27,7 @@ class Readiness:
     started: float = field(default_factory=time.monotonic)
 
     def checks(self) -> Mapping[str, str]:
-        """Per condition of readiness: empty, or what is amiss."""
+        """The reason against each condition of readiness, or empty."""
         unsynced = [each for each in self.feeds.followed if not each.synced.is_set()]
         named = (f"{each.kind} ({each.error})" if each.error else each.kind for each in unsynced)
         waiting = f"waiting for {', '.join(named) or 'the first round'}"
@@ -52,7 +52,7 @@ class Readiness:
         }
 
     def watches(self) -> list[Staleness]:
-        """How stale each watch is."""
+        """Age of the last message of each watch."""
         now = time.monotonic()
         return [
             staleness(each.kind, each.error, each.at, began=self.started, now=now)

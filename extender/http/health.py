@@ -15,26 +15,30 @@ from extender.http.intake import BodyLimits
 from extender.http.scraping import Scraped, scrape_handler
 
 MOST_BYTES = 17 * 2**20
-"""Of a document to validate: one more MiB than a document may have."""
+"""Bytes of a document to validate, at most: a MiB more than a document may have."""
 
 _DOCUMENT = BodyLimits(MOST_BYTES, MOST_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
 class Admin:
-    """Contents of these endpoints. ``checks``: per condition of readiness, empty or what is amiss;
-    ``notes``: further lines for ``?verbose``; ``metrics``: all, ``yunikorn_metrics``: YuniKorn's alone;
-    ``story(namespace, name)``: None for an unknown pod;
-    ``audit()``: every difference found;
-    ``preemptions()``: the plans of late, the last one first; ``validate(text)``: the answer of REST-10."""
+    """Contents of these endpoints."""
 
+    #: The reason against each condition of readiness, or empty.
     checks: Callable[[], Mapping[str, str]]
+    #: Further lines for ``?verbose``.
     notes: Callable[[], Mapping[str, str]]
+    #: All metrics.
     metrics: Scraped
+    #: Metrics of YuniKorn alone.
     yunikorn_metrics: Scraped
+    #: Story of a pod by namespace and name, None for an unknown pod.
     story: Callable[[str, str], Mapping[str, Any] | None]
+    #: Runs an audit and returns the differences.
     audit: Callable[[], Awaitable[list[str]]]
+    #: Recent preemption plans, latest first.
     preemptions: Callable[[], Sequence[Mapping[str, Any]]]
+    #: Answer of REST-10 for a document.
     validate: Callable[[bytes], Mapping[str, Any]]
 
 

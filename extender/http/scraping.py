@@ -1,4 +1,4 @@
-"""Answers to scrapes: the text of metrics, packed for whoever takes it packed (REST-16, REST-23)."""
+"""Answers to scrapes: the text of metrics, compressed if the client accepts it (REST-16, REST-23)."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -12,12 +12,12 @@ class Scraped(Protocol):
     """The text of metrics as it is now."""
 
     async def text(self, *, gzipped: bool) -> bytes:
-        """``gzipped``: packed once."""
+        """Return the text. ``gzipped``: True to compress it."""
         ...
 
 
 def scrape_handler(scraped: Scraped) -> Callable[[web.Request], Awaitable[web.Response]]:
-    """A handler that packs a body at most once and says so."""
+    """A handler that compresses a body at most once, and names the encoding."""
 
     async def scrape(request: web.Request) -> web.Response:
         gzipped = takes_gzip(request.headers.getall("Accept-Encoding", []))

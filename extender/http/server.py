@@ -14,16 +14,19 @@ from extender.http.intake import BodyLimits
 from extender.http.middleware import Answer, Measure, OnBug, handler_of
 
 MOST_BYTES = 128 * 2**20
-"""Longest body taken: full Node objects of some 12,000 nodes."""
+"""Bytes of the longest body. That is enough for the Node objects of some 12,000 nodes."""
 
 MOST_NAMES = 16 * 2**20
-"""Longest body of names: a preempt call for 1,500 nodes (kube-scheduler names a tenth), each full of pods."""
+"""Bytes of the longest body with names only: a preempt call for 1,500 nodes, each full of pods.
+
+kube-scheduler names a tenth of the nodes.
+"""
 
 MOST_BIND = 2**18
-"""Longest body of a bind call: four names."""
+"""Bytes of the longest body of a bind call, which has four names."""
 
-KEEP_ALIVE = 3600.0
-"""Seconds; above the 90 s for which Go's client keeps an idle connection (CONTRACT-2.1)."""
+KEEPALIVE = 3600.0
+"""Seconds for an idle connection. Go's client closes one after 90 s (CONTRACT-2.1)."""
 
 BACKLOG = 1024
 
@@ -93,9 +96,9 @@ async def listen(
     runner = web.AppRunner(
         app,
         access_log=None,
-        keepalive_timeout=KEEP_ALIVE,
+        keepalive_timeout=KEEPALIVE,
         shutdown_timeout=shutdown,
-        # A bind call that waits for others ends when nobody listens any more.
+        # A bind call that waits for its group ends when its caller hangs up.
         handler_cancellation=True,
         # A body with a Content-Encoding is refused, so that none is ever unpacked.
         auto_decompress=False,

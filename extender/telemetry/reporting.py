@@ -38,7 +38,8 @@ class Reporting:
 
     def failed(self, effect: str, namespace: str, name: str, error: str) -> None:
         """Log an effect that failed. The metric of effects also counts failures without a log line."""
-        self._log.warning("effect failed", effect=effect, namespace=namespace, name=name, error=error)
+        text = "effect failed after its last attempt"
+        self._log.warning(text, effect=effect, namespace=namespace, name=name, error=error)
 
     def closed(self, port: str, why: str) -> None:
         """Count and log a connection that was closed before its request was complete.

@@ -124,7 +124,7 @@ class DecisionWitness:
             names = ", ".join(f"{each.namespace}/{each.name}" for each in outcome.victims)
             if outcome.uid:
                 self._note(outcome.uid, f"{how}: plan on {outcome.node} at the cost of {names}", now)
-            self._log.info("preemption planned", pod=pod, node=outcome.node, victims=names, by=how)
+            self._log.info("preemption was planned", pod=pod, node=outcome.node, victims=names, by=how)
         else:
             self._metrics.refusals.labels(outcome.law).inc()
             self._journal.note(outcome.uid, f"{how}: no plan", f"{outcome.stop} {outcome.text}", now=now)

@@ -285,7 +285,8 @@ def _one_of_each(labels: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
 
 
 def _scheduled_at(status: PodStatus) -> float:
-    """0 while the condition is absent or its time cannot be read: only answers for people tell it."""
+    """Time at which a pod was scheduled, in seconds since the epoch. 0 if it is absent or invalid."""
+    # Only answers for people show it, so an invalid time is no error.
     for condition in status.conditions or ():
         if condition.type == "PodScheduled" and condition.status == "True":
             with suppress(ValueError):

@@ -43,7 +43,7 @@ async def test_it_becomes_ready(server: Server) -> None:
     assert status == 200
     assert verbose.splitlines()[:2] == ["[+] configured ok", "[+] synced ok"]
     assert "leading: true" in verbose
-    assert len(server.logged("ready")) == 1
+    assert len(server.logged("Paddock is ready")) == 1
 
 
 async def test_it_is_not_ready_before_the_lists_are_in(server: Server) -> None:
@@ -77,8 +77,8 @@ async def test_what_it_may_not_do_is_logged_with_the_error(server: Server) -> No
     await server.started()
     server.api.fail_next(403, method="POST", path="/events")
     server.configure("partitions: [")
-    await until(lambda: bool(server.logged("effect failed")))
-    (line,) = server.logged("effect failed")
+    await until(lambda: bool(server.logged("effect failed after its last attempt")))
+    (line,) = server.logged("effect failed after its last attempt")
     assert (line["effect"], line["namespace"], line["name"]) == (
         "PostEvent",
         "paddock-system",
@@ -139,7 +139,10 @@ async def test_each_queue_over_its_max_is_said_once_at_the_start(server: Server)
         server.pod(f"a{number}", node="n1")
         server.pod(f"b{number}", node="n1", queue="root.b", app="app-2")
     await server.started()
-    assert [(line["queue"], line["excess"]) for line in server.logged("queue over its max")] == [
+    assert [
+        (line["queue"], line["excess"])
+        for line in server.logged("queue uses more than its max, so its new pods wait")
+    ] == [
         ("root.a", {"vcore": 2000}),
         ("root.b", {"vcore": 2000}),
     ]
@@ -152,7 +155,7 @@ async def test_the_first_configuration_must_be_right(server: Server) -> None:
     with pytest.RaisesGroup(pytest.RaisesExc(StartError), flatten_subgroups=True):
         await server.task
     server.task = None
-    assert len(server.logged("configuration refused")) == 1
+    assert len(server.logged("configuration was refused and has no effect")) == 1
 
 
 async def test_a_cancelled_server_leaves_nothing_behind(server: Server) -> None:
@@ -327,8 +330,9 @@ async def test_a_clock_that_is_off_is_measured_and_said(server: Server) -> None:
     server.api.clock = lambda: now() + 60
     server.configure(document())
     await server.started()
-    await until(lambda: bool(server.logged("clock skew")))
-    (line,) = server.logged("clock skew")
+    skewed = "clock differs from the API server's by more than 5 s"
+    await until(lambda: bool(server.logged(skewed)))
+    (line,) = server.logged(skewed)
     assert 55 < line["seconds"] < 65
     assert line["above_limit"]
 

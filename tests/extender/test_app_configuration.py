@@ -114,7 +114,7 @@ async def test_an_empty_list_after_lost_watches_lifts_no_limit(server: Server) -
     await server.api.start()
     await server.until_shown("/metrics", "paddock_configuration_missing 1.0", MAX)
     await until(lambda: bool(events(server)))
-    assert len(server.logged("configuration missing")) == len(events(server)) == 1
+    assert len(server.logged("configuration is missing from its source")) == len(events(server)) == 1
 
 
 async def test_a_pod_with_a_mistyped_queue_is_told_where_it_counts(server: Server) -> None:

@@ -99,7 +99,7 @@ def test_a_first_configuration_that_is_bad_exits_1(
     # Nobody listens there: a file's configuration is read without the API server.
     assert cli.main(serve_arguments(kubeconfig(FakeApi()), "--queues", str(path))) == 1
     last = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert last["event"] == "cannot run"
+    assert last["event"] == "Paddock cannot run and exits"
     assert len(last["errors"]) == 1
 
 

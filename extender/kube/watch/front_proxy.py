@@ -16,7 +16,7 @@ from extender.kube.connection.api import ObjectMeta, Transport
 from extender.kube.watch.reflector import Reflector, Reporter
 
 Offer = Callable[[FrontProxy | None], None]
-"""Callback for each change; None: no connection is the proxy's."""
+"""Callback for each change. With None, no connection counts as the proxy's."""
 
 
 class _WireConfigMap(msgspec.Struct, frozen=True):
@@ -25,7 +25,7 @@ class _WireConfigMap(msgspec.Struct, frozen=True):
 
 
 def front_proxy_reflector(client: Transport, offer: Offer, reporter: Reporter) -> Reflector[_WireConfigMap]:
-    """A reflector of that one ConfigMap. One that is gone or unusable lets no connection be the proxy's."""
+    """A reflector of that ConfigMap. Without a valid one, no connection counts as the proxy's."""
     return Reflector(
         client,
         path=f"/api/v1/namespaces/{CONFIG_MAP_NAMESPACE}/configmaps",

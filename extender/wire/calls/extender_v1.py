@@ -104,7 +104,7 @@ class NodeRequest:
 
     @property
     def offered(self) -> int:
-        """Number of nodes named, without a look at their names; 0 where whole objects were sent."""
+        """Number of nodes in a list of names, without decoding them. 0 for a list of whole objects."""
         return self.names.count(b",") + 1 if self.names is not None else 0
 
     def node_names(self) -> list[NodeName]:
