@@ -59,7 +59,7 @@ SKEW_WARNED = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What `paddock serve` was started with. ``overrides``: settings given by flag or environment."""
+    """Options of ``paddock serve``. ``overrides``: settings from flags and the environment."""
 
     verbs: Address
     admin: Address
@@ -75,7 +75,7 @@ class StartError(Exception):
 
 
 class App:
-    """One process. `run` serves until it is cancelled."""
+    """The server process. `run` serves until it is cancelled."""
 
     def __init__(self, options: Options, client: ApiClient, log: Logger) -> None:
         self._options = options

@@ -1,7 +1,7 @@
 """Translation of faults into answers, by the table of DESIGN-10. It happens only here.
 
-A fault of filter or bind is an answer with status 200 and an ``Error``, since the text of any other status
-never reaches the pod. Answers of prioritize and preempt have no such field.
+A fault of filter or bind is an answer with status 200 and an ``Error``. The text of any other status would
+never reach the pod. Answers of prioritize and preempt have no such field.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Texts of metrics for scrapes, built in slices and packed in a thread, so that the verbs never wait."""
+"""Texts of metrics for scrapes, built in slices and compressed in a thread, so that calls never wait."""
 
 import asyncio
 import time
@@ -6,20 +6,20 @@ import zlib
 from collections.abc import Awaitable, Callable, Iterable
 
 SLICE = 0.0005
-"""Seconds of work before the loop is given back."""
+"""Seconds of a slice of work on the event loop."""
 
 PAUSE = 0.001
-"""Seconds between two slices: even a scrape without end takes a third of the loop at most."""
+"""Seconds between two slices. Endless scrapes thus take a third of the event loop at most."""
 
 _GZIP = 16 + zlib.MAX_WBITS
 _LEVEL = 1
 
 
 class Exposition:
-    """A text that is made when it is asked for. ``pieces()`` makes it, a little at a time.
+    """A text that is built on request. ``pieces()``: yields its parts.
 
-    A text that was begun after a request serves it. So requests that come together cost two texts at most,
-    and no text is older than its request.
+    A request is answered with a text that was begun after it. Concurrent requests cost two texts at most, and
+    no text is older than its request.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Exposition:
         self._packed: bytes | None = None
 
     async def text(self, *, gzipped: bool) -> bytes:
-        """The text as it is now. Cost: slices of `SLICE` on the loop; packing is done in a thread."""
+        """Build the text. Cost: slices of `SLICE` on the event loop. Compression runs in a thread."""
         asked = self._clock()
         async with self._lock:
             if self._begun <= asked:
@@ -62,6 +62,6 @@ class Exposition:
 
 
 def packed(pieces: Iterable[bytes]) -> bytes:
-    """The pieces as one gzip member, which decodes once."""
+    """Compress pieces into a single gzip member."""
     packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     return b"".join([*map(packer.compress, pieces), packer.flush()])

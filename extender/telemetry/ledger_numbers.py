@@ -1,4 +1,4 @@
-"""Numbers that take a look at every pod, application and pod group: counted in slices, then kept."""
+"""Counts over all pods, applications and pod groups. They are made in slices and stored."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ PODS_AT_ONCE, OTHERS_AT_ONCE = 1_000, 200
 
 
 class LedgerNumbers:
-    """The numbers as of the last `refresh`."""
+    """The counts as of the last `refresh`."""
 
     def __init__(self) -> None:
         self.pods = self.with_claims = self.unproved = 0
@@ -20,7 +20,7 @@ class LedgerNumbers:
         self.standings: Counter[str] = Counter()
 
     def refresh(self, view: LedgerView) -> Iterator[None]:
-        """Count anew, with pauses."""
+        """Count again, with pauses."""
         yield from self._count_pods(view)
         yield from self._count_gangs(view)
         yield from self._count_pod_groups(view)

@@ -1,4 +1,4 @@
-"""Series of the ledger for Prometheus, read from it when asked. They come from the leader only."""
+"""Series of the ledger for Prometheus. They come from the leader only."""
 
 from collections import Counter as Counted
 from collections.abc import Callable, Iterator
@@ -23,10 +23,10 @@ from extender.telemetry.shown import QUEUES_SHOWN
 
 
 class LedgerSeries(Collector):
-    """Read from the ledger when asked, so that counting costs nothing meanwhile.
+    """Series that are read from the ledger for each scrape, so that they cost nothing in between.
 
-    ``numbers``: those that take a look at every pod, counted before; ``unshown()``: numbers of queues and of
-    resources without series.
+    ``numbers``: counts over all pods, which were refreshed before.
+    ``unshown()``: numbers of queues and of resources without series.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class LedgerSeries(Collector):
         self._unshown = unshown
 
     def collect(self) -> Iterator[Metric]:
-        """Read the families of the ledger, after its numbers were counted."""
+        """Read the families. The numbers must have been refreshed before."""
         view, numbers = self._view(), self._numbers
         queues, resources = self._unshown()
         for name, value, meaning in (
@@ -75,7 +75,7 @@ class LedgerSeries(Collector):
 
 
 def _cycle_families(view: LedgerView) -> Iterator[Metric]:
-    """Scheduling cycles, each under every reason it was requested for; and asks that they did not admit."""
+    """Scheduling cycles by each reason for which they were requested, and asks that were not admitted."""
     family = CounterMetricFamily(
         "paddock_cycles", "Scheduling cycles, by each reason for which they were requested", labels=["reason"]
     )

@@ -45,7 +45,7 @@ class Exported:
     leads: Callable[[], bool] = _always
     #: True if there are series that are named after queues (METRIC-18).
     queue_names: Callable[[], bool] = _always
-    #: How stale each watch is.
+    #: Age of the last message of each watch.
     watches: Callable[[], Iterable[Staleness]] = tuple
 
 
@@ -151,13 +151,14 @@ class Metrics:
             self.yunikorn.totals.pods["error"] += 1
 
     def exposition(self) -> bytes:
-        """Everything, in the text format, in one go."""
+        """All series in the text format, at once."""
         return b"".join(self.pieces())
 
     def pieces(self) -> Iterator[bytes]:
-        """Everything in pieces, each of which takes less than a millisecond; b"" is a pause, too.
+        """All series in pieces, each of which takes less than a millisecond. An empty piece is a pause.
 
-        A standby tells of itself only. Each queue's samples are of one moment, those of two may not be.
+        A standby exports only series about itself. All samples of a queue belong to the same moment, but
+        those of two queues may not.
         """
         yield from _written(self.registry)
         if self._exported.leads():
@@ -170,7 +171,7 @@ class Metrics:
             yield from _written(self._ledger_registry)
 
     def yunikorn_pieces(self) -> Iterator[bytes]:
-        """Series of YuniKorn's clients alone (REST-16); none of a standby or before all is read."""
+        """Series of YuniKorn alone (REST-16). A standby has none, nor has an instance before it is synced."""
         view = self._view()
         if self._exported.leads() and view.synced:
             yield from _pauses(self._texts.refresh(view))

@@ -20,7 +20,7 @@ FAMILIES: Mapping[str, Family] = {
 
 
 class QueueAmounts(NamedTuple):
-    """Everything that the lines of one queue tell, of one moment."""
+    """All amounts of a queue at one moment."""
 
     path: str
     max: Amounts
@@ -36,7 +36,7 @@ class QueueAmounts(NamedTuple):
 
 
 def amounts_of(queue: Queue, afloat: Afloat) -> QueueAmounts:
-    """Cost: some ten microseconds."""
+    """All amounts of a queue now. Cost: some ten microseconds."""
     return QueueAmounts(
         queue.path,
         _items(queue.max),
@@ -52,7 +52,7 @@ def amounts_of(queue: Queue, afloat: Afloat) -> QueueAmounts:
 
 
 def lines_of(queue: QueueAmounts, shown: frozenset[str]) -> dict[str, str]:
-    """The samples of one queue, by counter."""
+    """Samples of a queue, by counter."""
     path = escaped(queue.path)
     return {
         amount: "".join(
@@ -65,7 +65,7 @@ def lines_of(queue: QueueAmounts, shown: frozenset[str]) -> dict[str, str]:
 
 
 def text_of(amount: str, samples: Iterable[str]) -> str:
-    """A whole family."""
+    """Text of a whole family."""
     return heading(FAMILIES[amount]) + "".join(samples)
 
 

@@ -1,4 +1,4 @@
-"""Series of pod groups for Prometheus, read from the ledger when asked."""
+"""Series of pod groups for Prometheus, read from the ledger for each scrape."""
 
 from collections.abc import Callable, Iterator
 
@@ -11,14 +11,14 @@ from extender.telemetry.ledger_numbers import LedgerNumbers
 
 
 class PodGroupSeries(Collector):
-    """Labels are bounded: the standings of a group, and how an attempt ended."""
+    """Series of pod groups. Their labels are bounded: states of groups, and outcomes of attempts."""
 
     def __init__(self, view: Callable[[], LedgerView], numbers: LedgerNumbers) -> None:
         self._view = view
         self._numbers = numbers
 
     def collect(self) -> Iterator[Metric]:
-        """Read the families of pod groups, after they were counted."""
+        """Read the families. The numbers must have been refreshed before."""
         view = self._view()
         yield from self._now()
         numbers = view.group_numbers

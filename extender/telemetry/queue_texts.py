@@ -1,7 +1,7 @@
-"""Texts of queues' amounts, made anew only for a queue that has changed.
+"""Texts of queues' amounts. They are only rewritten for queues that have changed.
 
-A scrape of 2,000 queues has 60,000 lines. Most queues are as they were at the last scrape, so their lines are
-kept. Amounts are taken first, many queues at once; lines are made from them afterwards.
+A scrape of 2,000 queues has 60,000 lines. Most queues are unchanged since the last scrape, so their lines are
+stored. Amounts are read first, for many queues at once. Lines are made from them afterwards.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from extender.telemetry.shown import ShownResources, in_parts, shown_queues
 from extender.telemetry.yunikorn.queue_amounts import NamesShown, path_lines, queue_lines
 
 TAKEN_AT_ONCE, WRITTEN_AT_ONCE = 50, 10
-"""Queues whose amounts are taken, and whose lines are made, in one go."""
+"""Queues whose amounts are read, or whose lines are made, in one slice."""
 
 FEW_AFLOAT = 50
 """Pods with reserved quota and without a node that are counted anew for each part of the queues."""
@@ -38,7 +38,7 @@ class QueueText:
         self.own: dict[str, str] = {}
 
     def write(self, amounts: QueueAmounts, shown: frozenset[str]) -> None:
-        """Make the lines anew. ``shown``: resources with series."""
+        """Rewrite the lines. ``shown``: resources with series."""
         self.amounts, self.shown = amounts, shown
         self.own = own_queues.lines_of(amounts, shown)
         samples = self.names.samples_of(amounts, shown)
@@ -79,7 +79,7 @@ class QueueTexts:
                 yield
 
     def of(self, queue: Queue) -> QueueText:
-        """The lines of a queue that is shown."""
+        """Lines of a queue with series."""
         return self._texts[queue.path]
 
     def _changed(

@@ -1,4 +1,4 @@
-"""Which queues and resources have series: a bounded number, chosen the same way every time (METRIC-16)."""
+"""Choice of the queues and resources with series. Their number is bounded (METRIC-16)."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
@@ -14,13 +14,14 @@ RESOURCES_SHOWN = 64
 """Resources with series of their own."""
 
 ALWAYS = ("memory", "pods", "vcore")
-"""Resources that are shown of every queue, so that a panel has a line before something is used."""
+"""Resources with series in every queue, so that a panel has a line before they are used."""
 
 
 def shown_queues(tree: QueueTree) -> list[Queue]:
-    """Queues of the document first, then dynamic ones, each in the order of creation; sorted by path.
+    """Queues with series, sorted by path.
 
-    So nobody who makes queues by placement takes the series of a configured one.
+    Queues of the document precede dynamic ones, and older queues precede newer ones. Dynamic queues thus
+    never displace configured ones.
     """
     configured = (queue for queue in tree if not queue.dynamic)
     dynamic = (queue for queue in tree if queue.dynamic)
@@ -35,7 +36,7 @@ class ShownResources:
         self._configured: frozenset[str] = frozenset()
 
     def of(self, view: LedgerView) -> tuple[frozenset[str], int]:
-        """The names that are shown, and how many more are in use."""
+        """Resources with series, and the number of others in use."""
         if view.generation != self._generation:
             self._generation, self._configured = view.generation, _configured(view.tree)
         root = view.tree.root

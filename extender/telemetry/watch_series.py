@@ -1,4 +1,4 @@
-"""How stale each watch is: what it has not told for a while may have changed."""
+"""Series about watches whose information may be stale."""
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
@@ -8,27 +8,34 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 QUIET = 120.0
-"""Seconds of silence of an unbroken watch that are usual: the API server sends a bookmark every minute."""
+"""Seconds of silence that are normal for a watch. The API server sends a bookmark every minute."""
 
 
 class Staleness(NamedTuple):
-    """How stale a watch is."""
+    """Age of the information of a watch."""
 
     kind: str
-    #: Time since it has told anything; 0 while it is up.
+    #: Seconds since its last message, 0 while the watch is up.
     seconds: float
-    #: Why it is not up; empty without a reason.
+    #: Reason why it is not up, or empty.
     error: str = ""
 
 
 def staleness(kind: str, error: str, heard: float | None, *, began: float, now: float) -> Staleness:
-    """Of a watch that was last ``heard`` at a time, None for never. All times are of one clock."""
+    """Age of the information of a watch.
+
+    ``heard``: time of its last message, None for never. ``began``: time of the start. All times are of the
+    same clock.
+    """
     silent = now - (began if heard is None else heard)
     return Staleness(kind, silent if error or heard is None or silent > QUIET else 0.0, error)
 
 
 def stale_text(watches: Iterable[Staleness], *, now: float) -> str:
-    """Each that is not up: its kind, since when in UTC, and why. ``now``: seconds since the epoch."""
+    """Watches that are not up: kind, time of the last message in UTC, and reason.
+
+    ``now``: seconds since the epoch.
+    """
     return "; ".join(
         f"{each.kind} since {datetime.fromtimestamp(now - each.seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
         + (f" ({each.error})" if each.error else "")
@@ -38,13 +45,13 @@ def stale_text(watches: Iterable[Staleness], *, now: float) -> str:
 
 
 class WatchSeries(Collector):
-    """A sample for each kind."""
+    """A sample for each watched kind."""
 
     def __init__(self, watches: Callable[[], Iterable[Staleness]]) -> None:
         self._watches = watches
 
     def collect(self) -> Iterator[Metric]:
-        """Read how stale each watch is now."""
+        """Read the present age of each watch."""
         stale = GaugeMetricFamily(
             "paddock_watch_stale_seconds",
             "Time for which a watch has told nothing, since it broke or was never listed; 0 while it is up",

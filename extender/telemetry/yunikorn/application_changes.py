@@ -1,6 +1,6 @@
-"""Changes of applications, noticed as events pass: come, let in, rejected, ended.
+"""Counts of changes of applications: new, accepted, rejected and ended.
 
-An application keeps the states that it was in, so a look that comes later finds what it missed.
+An application stores the states that it was in, so that a later check finds the changes it missed.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,13 +15,13 @@ from extender.telemetry.yunikorn.pod_changes import PodChanges
 from extender.telemetry.yunikorn.totals import Totals, asked_queue
 
 CHECKED_AT_ONCE = 1_000
-"""Applications that are looked up in one go."""
+"""Applications that are checked in one slice."""
 
 _ENDS = {AppState.COMPLETED: "completed", AppState.FAILED: "failed"}
 
 
 class _Followed:
-    """An application, and the last entry of its states that was counted."""
+    """An application, with the last of its states that was counted."""
 
     __slots__ = ("application", "last")
 
@@ -31,7 +31,7 @@ class _Followed:
 
 
 class ApplicationChanges:
-    """Counts each state that an application enters once. What the first lists show is not counted."""
+    """Counter of the states that applications enter. States from before the start are not counted."""
 
     def __init__(self, view: Callable[[], LedgerView], totals: Totals, pods: PodChanges) -> None:
         self._view = view
@@ -44,10 +44,10 @@ class ApplicationChanges:
         return len(self._followed)
 
     def notice(self, app_id: AppId) -> None:
-        """Notice what has become of one application. Cost: O(1) while nothing has."""
+        """Count the changes of an application. Cost: O(1) if there are none."""
         application, followed = self._view().application(app_id), self._followed.get(app_id)
         if followed is not None and followed.application is not application:
-            # It ended; another one of that id may have come.
+            # It ended, and another one may have its id.
             self._catch_up(followed)
             del self._followed[app_id]
             followed = None
@@ -59,14 +59,14 @@ class ApplicationChanges:
             self._catch_up(followed)
 
     def notice_known(self) -> Iterator[None]:
-        """Notice what has become of all there are and were, with pauses."""
+        """Count the changes of all applications, with pauses."""
         for place, app_id in enumerate([*(each.id for each in self._view().applications()), *self._followed]):
             self.notice(app_id)
             if place % CHECKED_AT_ONCE == 0:
                 yield
 
     def check_some(self) -> None:
-        """Notice what has become of some. Repeated calls are a round over all, so none that ended stays."""
+        """Count the changes of some applications. Repeated calls go through all, so that none is missed."""
         some = list(islice(self._round, CHECKED_AT_ONCE))
         if not some:
             self._round = iter([*self._followed])
@@ -80,7 +80,7 @@ class ApplicationChanges:
         return _Followed(application, None)
 
     def _catch_up(self, followed: _Followed) -> None:
-        """Count every state since the last look."""
+        """Count every state since the last check."""
         application = followed.application
         before = followed.last[1] if followed.last is not None else None
         for entry in _since(application.states, followed.last):
@@ -100,7 +100,7 @@ class ApplicationChanges:
             self._end(application, _ENDS[state])
 
     def _end(self, application: Application, how: str) -> None:
-        """Count it in its queue, which may be gone by now, or in the one that it asked for."""
+        """Count an end in the application's queue, which may be deleted, or in the requested queue."""
         tree = self._view().tree
         asked = None if application.queue else asked_queue(tree, application.requested)
         path = application.queue or (asked.path if asked is not None else OTHER)
@@ -111,7 +111,7 @@ class ApplicationChanges:
 def _since(
     states: tuple[tuple[float, AppState], ...], last: tuple[float, AppState] | None
 ) -> tuple[tuple[float, AppState], ...]:
-    """The entries after ``last``; all that are kept when it is not among them."""
+    """The states after ``last``, or all stored states if it is not among them."""
     for place in range(len(states) - 1, -1, -1):
         if states[place] is last:
             return states[place + 1 :]

@@ -9,11 +9,11 @@ from extender.telemetry.yunikorn import families as of
 from extender.telemetry.yunikorn.durations import Durations, histogram
 
 ATTEMPTS_AWAITED = 1_000
-"""Attempts to preempt whose end is awaited; beyond that all are dropped, as some have none."""
+"""Unfinished preemption attempts that are stored. Beyond that, all are dropped, since some never end."""
 
 
 class Calls:
-    """``clock()``: seconds, of which only differences count."""
+    """Histograms of durations. ``clock()``: seconds, of which only differences count."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
@@ -25,9 +25,9 @@ class Calls:
     def timed_filter(
         self, verb: Callable[[bytes], bytes], nodes_taken: Callable[[], int]
     ) -> Callable[[bytes], bytes]:
-        """The verb, with its time observed. ``nodes_taken()``: nodes of the last call if it admitted, else 0.
+        """Wrap filter, so that its duration is observed. Faults are counted elsewhere.
 
-        A call that ends in a fault is counted elsewhere.
+        ``nodes_taken()``: number of nodes that the last call accepted.
         """
 
         def answer(body: bytes) -> bytes:
@@ -39,30 +39,30 @@ class Calls:
         return answer
 
     def filtered(self, seconds: float, nodes: int) -> None:
-        """A filter call was answered. ``nodes``: those that were taken, 0 for a refusal."""
+        """Observe an answered filter call. ``nodes``: number of accepted nodes, 0 for a refusal."""
         self._filter.observe(seconds)
         if nodes:
             self._admitting.observe(seconds)
             self._per_node.observe(seconds / nodes)
 
     def begin_attempt(self, uid: PodUid) -> None:
-        """A plan for an ask is wanted."""
+        """Begin a preemption attempt for an ask."""
         if len(self._attempts) >= ATTEMPTS_AWAITED:
             self._attempts.clear()
         self._attempts[uid] = self._clock()
 
     def end_attempt(self, uid: PodUid) -> None:
-        """There is a plan for an ask, or a refusal."""
+        """End a preemption attempt, with a plan or a refusal."""
         began = self._attempts.pop(uid, None)
         if began is not None:
             self._plans.observe(self._clock() - began)
 
     def sliced(self, seconds: float) -> None:
-        """Observe a slice of a scheduling cycle that has ended."""
+        """Observe a slice of a scheduling cycle."""
         self._slices.observe(seconds)
 
     def text(self) -> str:
-        """All histograms."""
+        """Text of all histograms."""
         sorting = of.SORTING.name
         return (
             histogram(of.SCHEDULING, self._admitting)

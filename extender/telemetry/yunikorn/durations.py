@@ -1,11 +1,11 @@
-"""Histograms of durations, kept as plain numbers: an observation costs the verbs less than a microsecond."""
+"""Histograms of durations as plain numbers, so that an observation costs less than a microsecond."""
 
 from bisect import bisect_left
 
 from extender.telemetry.lines import Family, heading
 
 BOUNDS = (0.0001, 0.001, 0.01, 0.1, 1, 10, 100, 1000)
-"""Seconds, although the names say milliseconds: the published boards expect it."""
+"""Bounds of buckets in seconds. The names say milliseconds, but the published dashboards expect seconds."""
 
 
 class Durations:
@@ -23,7 +23,7 @@ class Durations:
         self._sum += seconds
 
     def samples(self, name: str, label: str = "") -> str:
-        """The lines of one histogram. ``label``: ``key="value"``; empty for none."""
+        """Lines of a histogram. ``label``: ``key="value"``, or empty."""
         lines, total = [], 0
         for bound, count in zip((*BOUNDS, "+Inf"), self._counts, strict=True):
             total += count
@@ -33,5 +33,5 @@ class Durations:
 
 
 def histogram(family: Family, durations: Durations) -> str:
-    """A family without labels."""
+    """Text of a family without labels."""
     return heading(family) + durations.samples(family.name)

@@ -4,7 +4,7 @@ from core.workload.states import AppState
 from extender.telemetry.lines import Family
 
 AMOUNTS = ("guaranteed", "max", "allocated", "pending", "preempting")
-"""States of METRIC-1 that hold amounts."""
+"""States of METRIC-1 that have amounts."""
 
 MAX_RUNNING, APPLICATIONS = "maxRunningApps", "apps"
 """The other state of METRIC-1, and its resource."""
@@ -19,14 +19,14 @@ ENDS = ("completed", "failed", "rejected")
 STATES = {
     AppState.NEW: "new",
     AppState.ACCEPTED: "accepted",
-    # Something of it runs, so it is one of those that run (QUO-13).
+    # Some of its pods run, so it counts as running (QUO-13).
     AppState.STARTING: "running",
     AppState.RUNNING: "running",
     AppState.RESUMING: "resuming",
     AppState.FAILING: "failing",
     AppState.COMPLETING: "completing",
 }
-"""Label of each state that an application may be in now."""
+"""Label for each state of an application."""
 
 NOW_IN_QUEUE = ("new", "accepted", "running", "resuming", "failing", "completing")
 NOW = NOW_IN_QUEUE[2:]
@@ -36,7 +36,7 @@ RANGES = ("[0,10%]", *(f"({low}%,{low + 10}%]" for low in range(10, 100, 10)))
 """Tenths of METRIC-12."""
 
 OTHER = "other"
-"""Label value for names of no queue that is shown. A path begins with ``root``, so none is called so."""
+"""Label value for all queues without series. A path begins with ``root``, so no queue has this name."""
 
 QUEUE_RESOURCE = Family(
     "yunikorn_queue_resource",
@@ -177,4 +177,4 @@ FAMILIES = (
     PATH_RESOURCE,
     PATH_APPLICATIONS,
 )
-"""Everything that is exported for YuniKorn's clients."""
+"""All families of YuniKorn."""

@@ -1,4 +1,4 @@
-"""Nodes that went, counted as events pass (METRIC-5)."""
+"""Counts of deleted nodes (METRIC-5)."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ NodeEvent = on.ObjectObserved[Any, Any] | on.ObjectDeleted[Any, Any] | on.Object
 
 
 class NodeChanges:
-    """Counts each node that is deleted once."""
+    """Counter of deleted nodes."""
 
     def __init__(self, totals: Totals) -> None:
         self._totals = totals

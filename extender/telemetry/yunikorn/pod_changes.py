@@ -1,4 +1,4 @@
-"""Changes of managed pods, noticed as events pass: onto a node, off it, refused for good."""
+"""Counts of changes of managed pods: allocated, released and rejected."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -11,11 +11,11 @@ from core.workload.states import AppState
 from extender.telemetry.yunikorn.totals import Totals
 
 CHECKED_AT_ONCE = 2_000
-"""Pods that are looked up in one go."""
+"""Pods that are checked in one slice."""
 
 
 class _Noted:
-    """A pod, with what was counted of it."""
+    """A pod, with its counted changes."""
 
     __slots__ = ("placed", "queue", "refused")
 
@@ -25,7 +25,7 @@ class _Noted:
 
 
 class PodChanges:
-    """Counts each pod once per change. What the first lists show was there before and is not counted."""
+    """Counter of changes of pods. Changes from before the start are not counted."""
 
     def __init__(self, view: Callable[[], LedgerView], totals: Totals) -> None:
         self._view = view
@@ -37,7 +37,7 @@ class PodChanges:
         return len(self._noted)
 
     def notice(self, uid: PodUid) -> PodRecord | None:
-        """Notice what has become of one pod. Cost: O(1)."""
+        """Count the changes of a pod. Cost: O(1)."""
         view = self._view()
         record = view.pod(uid)
         if record is None:
@@ -54,18 +54,18 @@ class PodChanges:
         return record
 
     def notice_all(self, uids: Iterable[PodUid]) -> None:
-        """Notice what has become of several pods."""
+        """Count the changes of several pods."""
         for uid in uids:
             self.notice(uid)
 
     def notice_deleted(self) -> None:
-        """Notice everything that is gone; after a list. Cost: O(pods)."""
+        """Count deleted pods, after a list. Cost: O(pods)."""
         view = self._view()
         for uid in [each for each in self._noted if view.pod(each) is None]:
             self._leave(uid)
 
     def check_some(self) -> None:
-        """Notice what has become of some that no event told of. Repeated calls are a round over all."""
+        """Count changes of some pods without an event. Repeated calls go through all pods."""
         some = list(islice(self._round, CHECKED_AT_ONCE))
         if not some:
             self._round = iter(list(self._noted))

@@ -1,4 +1,4 @@
-"""Amounts of one queue as YuniKorn's clients see them (METRIC-1, METRIC-18): those of REST-6."""
+"""Amounts of a queue in YuniKorn's series, which equal those of REST-6 (METRIC-1, METRIC-18)."""
 
 from core.resource import Resource
 from extender.telemetry.lines import escaped
@@ -24,7 +24,7 @@ def by_state(queue: QueueAmounts) -> dict[str, dict[str, int]]:
 
 
 class NamesShown:
-    """Resources that were shown of one queue: one that goes is shown as 0 from then on (METRIC-1)."""
+    """Resources of a queue that were ever exported. One without an amount is exported as 0 (METRIC-1)."""
 
     __slots__ = ("_names", "_slots")
 
@@ -35,7 +35,7 @@ class NamesShown:
         self._slots = False
 
     def samples_of(self, queue: QueueAmounts, shown: frozenset[str]) -> Shown:
-        """All samples of a queue, but those of resources that are not shown."""
+        """Samples of a queue for all resources with series."""
         found: Shown = []
         for state, values in by_state(queue).items():
             names = self._names[state]
@@ -56,5 +56,5 @@ def queue_lines(path: str, samples: Shown) -> str:
 
 
 def path_lines(samples: Shown) -> list[str]:
-    """Samples of METRIC-18 from their labels on; the name comes before each."""
+    """Samples of METRIC-18 without their names."""
     return [f'{{state="{state}",resource="{escaped(name)}"}} {amount}\n' for state, name, amount in samples]

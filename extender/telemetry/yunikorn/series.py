@@ -1,4 +1,4 @@
-"""All of YuniKorn's series: fed by events as they pass, written in pieces when they are asked for."""
+"""All of YuniKorn's series. Events update them, and scrapes read them in pieces."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +18,7 @@ from extender.telemetry.yunikorn.standing import ApplicationsNow, NodesNow
 from extender.telemetry.yunikorn.totals import Totals
 
 AT_ONCE = 10
-"""Queues whose lines make one piece."""
+"""Queues whose lines form a piece."""
 
 
 class YuniKornSeries:
@@ -38,10 +38,10 @@ class YuniKornSeries:
         self._nodes = NodeChanges(self.totals)
         self._standing = ApplicationsNow()
 
-    # -- as events pass ------------------------------------------------------------------------------------
+    # -- events --------------------------------------------------------------------------------------------
 
     def learned(self, event: on.Event) -> None:
-        """Notice what an event has changed. The ledger has applied it. Cost: O(1), but for a whole list."""
+        """Count the changes of an event that the ledger has applied. Cost: O(1), except for a whole list."""
         match event:
             case on.PodObserved(pod) | on.PodOffered(pod) | on.PodRead(pod):
                 self._notice(pod.uid)
@@ -66,10 +66,10 @@ class YuniKornSeries:
         if record is not None and record.membership.application is not None:
             self._applications.notice(record.membership.application)
 
-    # -- when asked ----------------------------------------------------------------------------------------
+    # -- scrapes -------------------------------------------------------------------------------------------
 
     def refresh(self) -> Iterator[None]:
-        """Count what is not counted as it changes, with pauses. The texts of queues are fresh."""
+        """Count everything that events do not count, with pauses. The texts of queues must be refreshed."""
         view = self._view()
         yield from self._applications.notice_known()
         shown = {queue.path for queue in self._texts.queues}
@@ -77,7 +77,7 @@ class YuniKornSeries:
         yield from self.nodes.refresh(view)
 
     def pieces(self) -> Iterator[str]:
-        """The text, after `refresh`. Whoever joins the pieces may pause between any two."""
+        """The text in pieces. Must be called after `refresh`."""
         yield self._totals_text()
         yield self.calls.text()
         yield self._nodes_text()
@@ -130,10 +130,10 @@ class YuniKornSeries:
         )
         return "".join(f'{begin}{state}"}} {ended[state] if ended else 0}\n' for state in of.ENDS)
 
-    # -- names that hold a path ----------------------------------------------------------------------------
+    # -- names that contain a path -------------------------------------------------------------------------
 
     def _named_after_path(self, queues: list[Queue]) -> Iterator[str]:
-        """METRIC-15 and METRIC-18. Of two paths that differ only in other signs, the first has the name."""
+        """Series named after paths (METRIC-15, METRIC-18). Of equal names, the first counts."""
         named, wanted = set(), self._queue_names()
         for queue in queues:
             part = name_part(queue.path)
@@ -159,13 +159,13 @@ _NONE: Counter[str] = Counter()
 
 
 def _family(family: Family, counts: Iterable[tuple[str, int]]) -> str:
-    """A family with one label."""
+    """Text of a family with one label."""
     (label,) = family.labels
     return heading(family) + "".join(sample(family.name, ((label, value),), n) for value, n in counts)
 
 
 def _joined(texts: Iterable[str]) -> Iterator[str]:
-    """Pieces of many texts each."""
+    """Join texts into larger pieces."""
     some: list[str] = []
     for text in texts:
         some.append(text)

@@ -1,4 +1,4 @@
-"""How applications and nodes stand now, counted in one pass over each (METRIC-4, 5, 12, 13)."""
+"""Present numbers of applications and nodes (METRIC-4, 5, 12, 13)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -16,18 +16,18 @@ from extender.telemetry.yunikorn.totals import asked_queue
 NODES_AT_ONCE, APPLICATIONS_AT_ONCE = 50, 500
 
 TYPES = ("ephemeral-storage", "memory", "pods", "vcore")
-"""Resources of METRIC-12 that are shown before any node has them."""
+"""Resources of METRIC-12 that have series before any node has them."""
 
 
 class ApplicationsNow:
-    """Live applications by state, in all and by leaf."""
+    """Live applications by state, in total and by leaf."""
 
     def __init__(self) -> None:
         self.states: Counter[str] = Counter()
         self.by_queue: Mapping[str, Counter[str]] = {}
 
     def refresh(self, view: LedgerView, shown: Callable[[str], bool]) -> Iterator[None]:
-        """Count anew, with pauses. ``shown``: whether a queue has series of its own."""
+        """Count again, with pauses. ``shown``: True for a queue with series."""
         states: Counter[str] = Counter()
         by_queue: dict[str, Counter[str]] = {}
         for place, application in enumerate(list(view.applications())):
@@ -42,7 +42,7 @@ class ApplicationsNow:
 
 
 def _place_of(tree: QueueTree, application: Application) -> str:
-    """The path of an application's leaf, or of the one that it asked for; else `OTHER`."""
+    """Path of an application's leaf or requested leaf, or `OTHER`."""
     if application.queue is not None:
         return application.queue
     asked = asked_queue(tree, application.requested)
@@ -50,7 +50,7 @@ def _place_of(tree: QueueTree, application: Application) -> str:
 
 
 class NodesNow:
-    """Nodes by state, and by how much of each resource pods of queues hold."""
+    """Nodes by state, and by usage of each resource by managed pods."""
 
     def __init__(self) -> None:
         self.active = self.draining = 0
@@ -60,7 +60,7 @@ class NodesNow:
         self.unshown = 0
 
     def refresh(self, view: LedgerView) -> Iterator[None]:
-        """Count anew, with pauses."""
+        """Count again, with pauses."""
         draining, usage = 0, {name: [0] * len(RANGES) for name in TYPES}
         nodes = list(view.nodes.values())
         unshown: set[str] = set()
@@ -79,7 +79,7 @@ class NodesNow:
 
 
 def usage_of(view: LedgerView, node: NodeFacts) -> dict[str, int]:
-    """Percent that pods of queues hold of everything a node has; 0 of what they do not use."""
+    """Usage of a node's resources by managed pods, in percent."""
     use = view.use_of(node.name)
     amounts = dict(node.allocatable.items())
     used = usage_percent(Limit(amounts), use.allocated.as_resource()) if use is not None else {}
@@ -92,7 +92,7 @@ def tenth_of(percent: int) -> int:
 
 
 def _by_name_part(usage: Mapping[str, list[int]]) -> dict[str, list[int]]:
-    """Of two resources whose names differ only in other signs, the first in order has the name."""
+    """Usage by the part of a metric's name. If two resources give the same part, the first one has it."""
     found: dict[str, list[int]] = {}
     for name in sorted(usage):
         found.setdefault(name_part(name), usage[name])
