@@ -1,4 +1,4 @@
-"""The server put together: client, feeds, ledger, verbs and listeners, and their orderly end."""
+"""Assembly of the server from client, feeds, ledger, verbs and listeners."""
 
 import asyncio
 import socket
@@ -184,13 +184,13 @@ class App:
             group.create_task(self._follow_configuration())
             group.create_task(self._offers.take())
             group.create_task(self._feeds.run())
-            group.create_task(self._keep_time())
+            group.create_task(self._run_timers())
             group.create_task(self._become_ready())
             group.create_task(self._audit_for_ever())
             group.create_task(watch_stalls(self.metrics.stalls.observe))
 
     def _asked(self) -> None:
-        """A verb is being called."""
+        """Note that a call has arrived."""
         self.engine.asked()
 
     async def _follow_configuration(self) -> None:
@@ -209,7 +209,7 @@ class App:
         self._warn_of(source, "ConfigurationRefused", message)
 
     def _missing(self, source: Source, message: str) -> None:
-        """The document is not where it should be, or is there again (F-4)."""
+        """Report that the configuration is missing from its source, or back (F-4)."""
         self.metrics.missing.set(bool(message))
         self._waits_for = "" if self._configured.is_set() else "no queues are configured yet"
         if message:
@@ -263,7 +263,7 @@ class App:
                 text = "queue uses more than its max, so its new pods wait"
                 self._log.warning(text, queue=queue.path, excess=dict(excess.items()))
 
-    async def _keep_time(self) -> None:
+    async def _run_timers(self) -> None:
         warned, cleaned = False, self._clock()
         while True:
             await asyncio.sleep(TICK)
