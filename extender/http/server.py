@@ -33,6 +33,8 @@ BACKLOG = 1024
 
 @dataclass(frozen=True, slots=True)
 class Address:
+    """A host and port to listen on."""
+
     host: str
     port: int
 
@@ -46,6 +48,7 @@ class MutualTls:
     client_ca: str
 
     def context(self) -> ssl.SSLContext:
+        """The TLS context, which requires a client certificate. Raises OSError for unusable files."""
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=self.client_ca)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.load_cert_chain(self.certificate, self.key)

@@ -14,9 +14,8 @@ from core.ledger import events as on
 from core.ledger.audit.drift import Drift
 from core.ledger.outcomes import EvictionOutcome
 from core.ledger.pods.record import PodRecord
-from extender.telemetry.logs import Decided, DecisionLog, Logger
+from extender.telemetry.logs import Decided, DecisionLog, LastVerdicts, Logger
 from extender.telemetry.metrics import Metrics
-from extender.telemetry.verdicts import LastVerdicts
 from extender.views.journal import Journal
 from extender.views.recent_plans import RecentPlans
 from extender.views.story import described

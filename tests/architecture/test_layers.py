@@ -34,6 +34,7 @@ ROWS: dict[str, int] = {
     "extender.queueconfig": 7,
     "extender.views": 7,
     "extender.rest": 7,
+    "extender.version": 7,
     "extender.checking": 8,
     "extender.identity": 8,
     "extender.host": 9,

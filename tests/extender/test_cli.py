@@ -160,7 +160,7 @@ async def test_a_process_from_start_to_signal(
     try:
         assert process.stdout is not None
         async with asyncio.timeout(60):
-            while b'"ready"' not in (line := await process.stdout.readline()):
+            while b'"Paddock is ready"' not in (line := await process.stdout.readline()):
                 assert line, "it ended before it was ready"
         assert (await server.get("/readyz"))[0] == 200
         process.send_signal(number)

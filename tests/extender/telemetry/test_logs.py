@@ -1,4 +1,4 @@
-"""The last verdict of each verb about each pod: what counts as a change, and how much is stored."""
+"""Decisions in the log: which repeat the last one of their pod, and how much is stored."""
 
 import io
 import json
@@ -13,9 +13,8 @@ from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.pods.record import Membership, PodRecord
 from core.reasons import Code, Refusal
-from extender.telemetry.logs import DecisionLog, configure_logs
+from extender.telemetry.logs import DecisionLog, LastVerdicts, configure_logs
 from extender.telemetry.metrics import Metrics
-from extender.telemetry.verdicts import LastVerdicts
 from extender.telemetry.witness import DecisionWitness
 from extender.views.journal import Journal
 from extender.views.recent_plans import RecentPlans
