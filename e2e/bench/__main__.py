@@ -17,6 +17,7 @@ BENCHMARKS = (
     "simulation",
     "plans",
     "beside_plans",
+    "beside_scrapes",
 )
 
 

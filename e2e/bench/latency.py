@@ -62,7 +62,8 @@ def _partition() -> PartitionSpec:
     return PartitionSpec("default", tuple(queues))
 
 
-def _fill(engine: Engine) -> None:
+def fill(engine: Engine) -> None:
+    """Put the world into an engine that is new."""
     engine.learn(on.Configured(_partition(), LedgerSettings()))
     engine.learn(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("default")))
     engine.learn(on.ObjectsListed(on.NAMESPACES, frozenset({"default"})))
@@ -93,7 +94,7 @@ def _running(uid: PodUid, at: int, size: Resource) -> PodFacts:
     )
 
 
-def _bodies(*, refused: bool) -> list[bytes]:
+def bodies_of(*, refused: bool) -> list[bytes]:
     """Bodies with 500 names each, rotated as kube-scheduler does."""
     rng = random.Random(7)
     bodies = []
@@ -113,10 +114,10 @@ async def run() -> None:
     """Print p50 and p99 in microseconds: filter accepted and refused, prioritize by its names; and RSS."""
     wired = rig()
     engine, verbs = wired.engine, wired.verbs
-    _fill(engine)
+    fill(engine)
     figures: dict[str, Any] = {}
     for kind, refused in (("accepted", False), ("refused", True)):
-        bodies = _bodies(refused=refused)
+        bodies = bodies_of(refused=refused)
         figures[f"in_process_{kind}"] = await _in_process(verbs, bodies)
         figures[f"loopback_{kind}"] = await _over_loopback(verbs, wired.measure, bodies)
     figures["prioritize"] = _prioritized(engine, verbs)

@@ -23,6 +23,11 @@ NURSERY: list[Nursery] = []
 
 _ON_HOST = "import socket; socket.gethostname = lambda: {host!r}; from extender.cli import main; main()"
 _SUFFIXES = ("", "_total", "_count", "_sum", "_bucket")
+LEADING = "paddock_leading"
+
+
+class StandbyError(AssertionError):
+    """A metric of queues, pods or nodes was asked of an instance that does not lead."""
 
 
 class PaddockProcess:
@@ -108,13 +113,17 @@ class PaddockProcess:
         """The sum of a metric's series with these labels; 0 if it has no such series yet.
 
         Raises AssertionError without an answer or for an unknown metric: that is not a 0.
+        Raises `StandbyError` for one that only the leader may have.
         """
         status, text = await self.get("/metrics")
         assert status == 200, f"/metrics answered {status} to {name}:\n{self.tail()}"
         families = list(text_string_to_metric_families(text))
         known = {family.name + suffix for family in families for suffix in _SUFFIXES}
+        samples = [sample for family in families for sample in family.samples]
+        if name not in known and not any(sample.value for sample in samples if sample.name == LEADING):
+            raise StandbyError(f"a standby has no metric {name}")
         assert name in known, f"paddock has no metric {name}"
-        samples = [sample for family in families for sample in family.samples if sample.name == name]
+        samples = [sample for sample in samples if sample.name == name]
         return sum(sample.value for sample in samples if labels.items() <= sample.labels.items())
 
     def logs(self) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ from e2e.cluster.sizing import amount
 from e2e.cluster.watching import PodCache
 from e2e.programs.binaries import ROOT, binary
 from e2e.programs.control_plane import Scheduler
-from e2e.programs.paddock import PaddockProcess
+from e2e.programs.paddock import PaddockProcess, StandbyError
 from e2e.programs.proxy import ApiProxy
 
 MANIFESTS = ROOT / "manifests"
@@ -323,10 +323,18 @@ def queue_of(pod: Object) -> str | None:
     return str(label) if label else None
 
 
+async def _answer_of(ask: Callable[[], Awaitable[T]]) -> T | None:
+    """The answer; None while an instance that was asked does not lead yet."""
+    try:
+        return await ask()
+    except StandbyError:
+        return None
+
+
 async def eventually(ask: Callable[[], Awaitable[T]], what: str, *, timeout: float = 15.0) -> T:
     """Ask until the answer is true, for what no watch shows."""
     until = time.monotonic() + timeout
-    while not (found := await ask()):
+    while not (found := await _answer_of(ask)):
         assert time.monotonic() < until, f"after {timeout} s still not: {what}"
         await asyncio.sleep(0.05)
     return found
@@ -337,6 +345,6 @@ async def eventually_equal(
 ) -> None:
     """Ask until the answer is as wanted, for reports that depend on Paddock's own watch."""
     until = time.monotonic() + timeout
-    while (found := await ask()) != wanted:
+    while (found := await _answer_of(ask)) != wanted:
         assert time.monotonic() < until, f"after {timeout} s still {found!r}, not {wanted!r}: {what}"
         await asyncio.sleep(0.05)

@@ -1,5 +1,6 @@
 """Metrics for Prometheus. Labels are bounded: verbs, codes, kinds, effects, and queues up to a cap."""
 
+import platform
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -25,6 +26,7 @@ from extender.telemetry.queue_texts import QueueTexts
 from extender.telemetry.watch_series import Staleness, WatchSeries
 from extender.telemetry.yunikorn.families import FAMILIES
 from extender.telemetry.yunikorn.series import YuniKornSeries
+from extender.version import version
 
 TEXT_FAMILIES = (*own_queues.FAMILIES.values(), *FAMILIES)
 """Families that are written without the library."""
@@ -63,6 +65,13 @@ class Metrics:
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
             collector(registry=registry)
         registry.register(WatchSeries(exported.watches))
+        build = Gauge(
+            "paddock_build_info",
+            "1 under the versions of Paddock and of Python",
+            ["version", "python"],
+            registry=registry,
+        )
+        build.labels(version(), platform.python_version()).set(1)
         self.verb_seconds = Histogram(
             "paddock_verb_seconds", "Time to answer a call", ["verb"], buckets=_BUCKETS, registry=registry
         )

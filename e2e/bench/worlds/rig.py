@@ -28,6 +28,7 @@ class Rig:
     engine: Engine
     verbs: PureVerbs
     measure: Measure
+    metrics: Metrics
 
 
 def rig(*, later: Later | None = None, perform: Callable[[Effect], None] = lambda _: None) -> Rig:
@@ -44,7 +45,7 @@ def rig(*, later: Later | None = None, perform: Callable[[Effect], None] = lambd
     def measure(verb: str, seconds: float, _fault: str) -> None:
         metrics.verb_seconds.labels(verb).observe(seconds)
 
-    return Rig(engine, PureVerbs(engine, asked=engine.asked), measure)
+    return Rig(engine, PureVerbs(engine, asked=engine.asked), measure, metrics)
 
 
 def filter_body(uid: str, name: str, queue: str, names: list[str], *, app: str, cpu: str = "100m") -> bytes:
