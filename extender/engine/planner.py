@@ -14,6 +14,7 @@ from core.decisions.preemption.judging import Breach, check_laws, outdated
 from core.decisions.preemption.planning import Outcome, Planning, plan_preemption
 from core.decisions.preemption.quota_reclaim import plan_reclaim
 from core.decisions.preemption.receipts import Kind, NoPlan, Plan, Stop
+from core.decisions.preemption.wording import eviction_reason
 from core.ids import NO_NODE, NO_POD, NodeName, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger import events as on
@@ -25,9 +26,6 @@ SETTLED = 1.0
 
 kube-scheduler's cache may be older than Paddock's.
 """
-
-WHY_LENGTH = 400
-"""Characters of a receipt that are written on a victim."""
 
 
 class Audience(Protocol):
@@ -212,12 +210,4 @@ def _id(plan: Plan, now: float) -> str:
 
 def _victims(plan: Plan) -> tuple[on.ChosenVictim, ...]:
     """The victims, each with the text that is written on it."""
-    return tuple(
-        on.ChosenVictim(each.uid, _short(plan.kind, [(found.law, found.text) for found in each.findings]))
-        for each in plan.receipt.victims
-    )
-
-
-def _short(kind: str, findings: list[tuple[str, str]]) -> str:
-    text = f"{kind}: " + "; ".join(f"{law} {why}" for law, why in findings)
-    return text if len(text) <= WHY_LENGTH else text[: WHY_LENGTH - 1] + "…"
+    return tuple(on.ChosenVictim(each.uid, eviction_reason(plan.kind, each)) for each in plan.receipt.victims)

@@ -25,6 +25,7 @@ ROWS: dict[str, int] = {
     "core.quantity": 2,
     "core.resource": 2,
     "core.reasons": 2,
+    "core.sentences": 3,
     "core.queues": 3,
     "core.workload": 4,
     "core.ledger": 5,

@@ -9,6 +9,7 @@ from core.decisions.preemption.eligibility import is_pending
 from core.decisions.preemption.laws import numbers
 from core.decisions.preemption.receipts import Finding, Kind, NodeNotes, Plan, Receipt, Victim, passed
 from core.decisions.preemption.selection import Choice
+from core.decisions.preemption.wording import guarantee_sentence
 from core.decisions.required_node import breach_of
 from core.ids import PodUid, QueuePath
 from core.ledger.view import LedgerView
@@ -96,9 +97,25 @@ def receipt_of(view: LedgerView, case: Case, victims: Sequence[Victim], nodes: N
     return Receipt(
         Kind.GUARANTEE,
         tuple(findings.get(None, ())),
-        tuple(passed(each, *findings.get(each.uid, ())) for each in victims),
+        tuple(
+            passed(each, *findings.get(each.uid, ()), why=why)
+            for each, why in zip(victims, _sentences(view, case, victims), strict=True)
+        ),
         nodes,
     )
+
+
+def _sentences(view: LedgerView, case: Case, victims: Sequence[Victim]) -> Iterator[str]:
+    """For each victim why it may go, when those before it are gone and their room is the ask's."""
+    usage = case.usage.before()
+    for victim in victims:
+        leaf = view.tree.get(victim.queue)
+        if leaf is None:
+            yield ""
+            continue
+        yield guarantee_sentence(case, usage, leaf)
+        usage.remove(leaf, victim.size)
+        usage.place(case.leaf, victim.size)
 
 
 Found = tuple[PodUid | None, Finding, bool]

@@ -17,6 +17,7 @@ from core.decisions.preemption.eligibility import (
     why_not_eligible,
 )
 from core.decisions.preemption.judging import check_laws, outdated, receipt_of
+from core.decisions.preemption.no_node import why_no_node
 from core.decisions.preemption.receipts import SHOWN, Kind, NodeTally, NoPlan, Plan, Stop, Victim
 from core.decisions.preemption.search import (
     Open,
@@ -196,9 +197,10 @@ class Planning:
             if plan is not None:
                 return plan
             self._nodes.lose(score[-1], "what else is missing cannot be had")
-        stop = Stop.HEADROOM if found else Stop.NO_NODE
-        text = "no node can be given the room" if not found else "the room of its queues cannot be had"
-        return self._no(open_, stop, "PRE-13" if not found else "PRE-17", text)
+        if found:
+            return self._no(open_, Stop.HEADROOM, "PRE-17", "the room of its queues cannot be had")
+        cause = why_no_node(self._view, case, open_, self._nodes.notes())
+        return self._no(open_, Stop.NO_NODE, cause.law, cause.text)
 
     def _on_node(self, case: Case, open_: Open, name: NodeName) -> Generator[int, None, Picked | None]:
         """Victims that make enough capacity on a node. None if there are none, or the node is out."""

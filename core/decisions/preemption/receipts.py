@@ -101,11 +101,14 @@ class VictimReceipt:
     node: NodeName
     queue: QueuePath
     findings: tuple[Finding, ...]
+    #: Sentence for users; empty where the kind of the plan says enough.
+    why: str = ""
 
 
-def passed(victim: Victim, *findings: Finding) -> VictimReceipt:
+def passed(victim: Victim, *findings: Finding, why: str = "") -> VictimReceipt:
     """Receipt of a victim."""
-    return VictimReceipt(victim.uid, f"{victim.namespace}/{victim.name}", victim.node, victim.queue, findings)
+    pod = f"{victim.namespace}/{victim.name}"
+    return VictimReceipt(victim.uid, pod, victim.node, victim.queue, findings, why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +212,9 @@ class NodeTally:
 
     def lose(self, node: NodeName, reason: str) -> None:
         """Note why a node is out."""
-        self._counts[reason] = self._counts.get(reason, 0) + 1
-        if len(self._examples) < SHOWN:
+        if reason not in self._counts or len(self._examples) < SHOWN:
             self._examples.append((node, reason))
+        self._counts[reason] = self._counts.get(reason, 0) + 1
 
     def notes(self) -> NodeNotes:
         """Notes so far."""

@@ -37,6 +37,7 @@ from core.ledger.state.outbox import emit
 from core.ledger.state.preemption import Offer, Stage
 from core.ledger.state.state import State
 from core.ledger.touched import touch
+from core.sentences import amounts_words, other_pod
 from core.workload.budget import disruptions_left
 from core.workload.pod import TRIGGERED
 
@@ -206,16 +207,18 @@ def note_eviction(state: State, event: on.PodEvicted) -> None:
 
 
 def _victim_text(state: State, record: PodRecord) -> str:
-    """Text of the Event on a victim (PRE-20), with the receipt."""
-    ask = state.pods.records.get(PodUid(record.preemption.preempted_for or ""))
-    if ask is None and state.config.tree.get(QueuePath(record.preemption.preempted_for or "")) is None:
-        return f"Preempted by a pod that is gone by now. {record.preemption.preempted_why}"
-    if ask is None:
-        why = record.preemption.preempted_why
-        return f"Preempted because the quota of {record.preemption.preempted_for} shrank. {why}"
-    facts, application = ask.facts, state.application_of(ask)
-    where = f"application {application.id} in {application.queue}" if application else "no application"
-    return f"Preempted by {facts.namespace}/{facts.name} from {where}. {record.preemption.preempted_why}"
+    """A sentence: who gave what to whom, and why (PRE-20)."""
+    preemptor, why = record.preemption.preempted_for or "", record.preemption.preempted_why
+    victim, ask = record.facts.name, state.pods.records.get(PodUid(preemptor))
+    if ask is not None:
+        facts, application = ask.facts, state.application_of(ask)
+        size = dict(record.facts.size.items())
+        given = amounts_words({name: amount for name, amount in size.items() if facts.size.get(name) > 0})
+        of = f" of application {application.id.name}" if application is not None else ""
+        return f"{victim} gave {given} to {other_pod(facts.namespace, facts.name)}{of}: {why}"
+    if state.config.tree.get(QueuePath(preemptor)) is not None:
+        return f"{victim} was evicted so that {preemptor} comes below its max: {why}"
+    return f"{victim} was evicted for a pod that does not exist any more: {why}"
 
 
 def _give_up(state: State, record: PodRecord) -> None:

@@ -48,8 +48,8 @@ async def _assert_receipts(here: Contest, victim: str, preemptor: str) -> None:
     laws = [f"LAW-{number}" for number in (2, 3, 5, 6, 7)]
     note, said = here.exits.receipts[victim], await here.until_event(victim)
     assert note.startswith(f"{ask['metadata']['uid']}/")
-    assert " guarantee: " in note
-    assert said.startswith(f"Preempted by {namespace}/{preemptor} from application ")
+    assert "(guarantee: LAW-" in note
+    assert f" to {namespace}/{preemptor} of application " in said
     assert all(law in text for law in laws for text in (note, said)), (note, said)
     plan = await here.plan_for(preemptor)
     assert (plan["by"], plan["kind"], plan["node"]) == ("tick", "guarantee", here.node_of(victim))

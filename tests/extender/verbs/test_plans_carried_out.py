@@ -32,7 +32,7 @@ def test_a_victim_is_told_once_why_it_goes_also_when_it_is_gone_before_the_answe
         stage.learn(event)
     (said,) = events(stage)
     assert (said.reason, said.name, said.uid) == ("Preempted", "v1", "uid-v1")
-    assert said.message.startswith("Preempted by default/ask from application ")
+    assert said.message.startswith("v1 gave 1 cpu to default/ask of application a: root.a was below")
     assert "LAW-5" in said.message
 
 
@@ -62,7 +62,7 @@ def test_a_victim_whose_preemptor_is_gone_by_then_is_told_so() -> None:
     stage.learn(on.PodDeleted(PodUid("uid-ask")))
     stage.learn(on.PodDeleted(PodUid("uid-v1")))
     (said,) = events(stage)
-    assert said.message.startswith("Preempted by a pod that is gone by now. guarantee: ")
+    assert said.message.startswith("v1 was evicted for a pod that does not exist any more: root.a was below")
 
 
 @pytest.mark.rule("PRE-20")
@@ -75,7 +75,8 @@ def test_each_step_waits_for_the_one_before() -> None:
     second = records(stage)[-1]
     assert (second.uid, evictions(stage)) == ("uid-v1", [])
     assert str(dict(second.entries)[PREEMPTED_FOR]).startswith("uid-ask/")
-    assert " guarantee: LAW-1 an originator" in str(dict(second.entries)[PREEMPTED_FOR])
+    assert "; an originator: taken because" in str(dict(second.entries)[PREEMPTED_FOR])
+    assert "(guarantee: LAW-1, LAW-2, " in str(dict(second.entries)[PREEMPTED_FOR])
     stage.learn(written(second, reached=True))
     assert evictions(stage) == ["uid-v1"]
 

@@ -115,7 +115,7 @@ def test_a_victim_that_kube_scheduler_sends_away_has_its_receipt_too(graceful: b
     assert marked == (["uid-v1"] if graceful else [])
     stage.learn(on.PodDeleted(PodUid("uid-v1")))
     (said,) = events(stage)
-    assert (said.name, said.message[:38]) == ("v1", "Preempted by default/ask from applicat")
+    assert (said.name, said.message[:29]) == ("v1", "v1 gave 1 cpu to default/ask ")
     assert evictions(stage) == []
 
 
