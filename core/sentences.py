@@ -1,4 +1,4 @@
-"""Words that users read in Events and explanations. What is named of others is decided here alone."""
+"""Phrases of Events and explanations for users. What is named of others is decided here alone."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -35,7 +35,7 @@ def resource_name(name: str) -> str:
     return "cpu" if name == "vcore" else name
 
 
-def amount_words(name: str, amount: int) -> str:
+def amount_phrase(name: str, amount: int) -> str:
     """``4 cpu`` or ``16Gi memory``."""
     return f"{signed_amount(name, amount)} {resource_name(name)}"
 
@@ -45,9 +45,9 @@ def signed_amount(name: str, amount: int) -> str:
     return f"-{amount_text(name, -amount)}" if amount < 0 else amount_text(name, amount)
 
 
-def amounts_words(amounts: Mapping[str, int]) -> str:
+def amounts_phrase(amounts: Mapping[str, int]) -> str:
     """``4 cpu and 16Gi memory``, without the number of pods unless there is nothing else."""
     names = [name for name in in_order(amounts) if amounts[name] > 0]
     names = [name for name in names if name != "pods"] or names
-    words = [amount_words(name, amounts[name]) for name in names]
-    return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part) or "nothing"
+    phrase = [amount_phrase(name, amounts[name]) for name in names]
+    return " and ".join(part for part in (", ".join(phrase[:-1]), *phrase[-1:]) if part) or "nothing"

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from core.decisions.admission import refusal_of
+from core.decisions.gating import why_gated
+from core.decisions.waiting import requeue_reason, why_waits
 from core.ids import QueuePath
 from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import PodRecord
@@ -31,6 +33,7 @@ class Explanation:
 
     ``state``: unmanaged, bound, reserved, gated, leaving or pending. ``headroom``: QUO-3, or None.
     ``requeued``: reason why the last cycle that checked such an ask did not admit it; None if it did.
+    ``message``: why it waits, as a sentence that names the other side; empty for one that does not.
     """
 
     state: str
@@ -38,6 +41,7 @@ class Explanation:
     queues: tuple[QueueNumbers, ...]
     headroom: Limit | None
     requeued: RequeueReason | None
+    message: str = ""
 
 
 def explain(view: LedgerView, record: PodRecord) -> Explanation:
@@ -51,17 +55,15 @@ def explain(view: LedgerView, record: PodRecord) -> Explanation:
         refusal,
         tuple(_numbers(each) for each in chain),
         headroom(chain) if queue else None,
-        _requeued(view, record) if state == "pending" else None,
+        requeue_reason(view, record) if state == "pending" else None,
+        _message(view, record, refusal) if state == "pending" else "",
     )
 
 
-def _requeued(view: LedgerView, record: PodRecord) -> RequeueReason | None:
-    application = record.membership.application
-    if application is None or view.has_turn(record.uid):
-        return None
-    found, queue = view.cycle.requeued, view.queue_of(record)
-    alone = found.get((application, (record.facts.size, record.facts.constraints)))
-    return alone or (found.get(queue.path) if queue is not None else None)
+def _message(view: LedgerView, record: PodRecord, refusal: Refusal | None) -> str:
+    if refusal is None and record.is_gated and not view.has_turn(record.uid):
+        refusal = why_gated(view, record)
+    return why_waits(view, record, refusal) if refusal is not None else ""
 
 
 def _state(record: PodRecord) -> str:

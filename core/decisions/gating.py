@@ -1,6 +1,7 @@
 """Rule for the gate: why does a pod wait there? Asked periodically, because no verb asks about such a pod."""
 
 from core.decisions.admission import NODE_RESERVED, refusal_of
+from core.decisions.waiting import why_waits
 from core.ids import PodUid
 from core.ledger.events import GateHeld
 from core.ledger.pods.record import PodRecord
@@ -16,10 +17,11 @@ def decide_gate(view: LedgerView, uid: PodUid, *, now: float) -> GateHeld | None
     waits = record is not None and record.is_ask and record.is_gated
     if record is None or not waits or record.admission.opening or view.has_turn(uid):
         return None
-    sent = next_sent(record.admission.sent, why_gated(view, record), generation=view.generation, now=now)
+    refusal = why_gated(view, record)
+    sent = next_sent(record.admission.sent, refusal, generation=view.generation, now=now)
     if sent == record.admission.sent and record.admission.gate_reported == sent.text:
         return None
-    return GateHeld(uid, sent)
+    return GateHeld(uid, sent, refusal.code, why_waits(view, record, refusal))
 
 
 def why_gated(view: LedgerView, record: PodRecord) -> Refusal:

@@ -27,7 +27,7 @@ from core.ledger.outcomes import (
 )
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec
-from core.reasons import Refusal, SentRefusal
+from core.reasons import Code, Refusal, SentRefusal
 from core.workload.pod import PodFacts
 
 
@@ -221,10 +221,16 @@ class PlaceholderCreated:
 
 @dataclass(frozen=True, slots=True)
 class GateHeld:
-    """A pod at Paddock's gate must wait on. ``sent``: the refusal to report (sticky)."""
+    """A pod at Paddock's gate must wait on.
+
+    ``sent``: the refusal to report (sticky). ``reason`` and ``why``: the present one, as a code and as a
+    sentence for an Event.
+    """
 
     uid: PodUid
     sent: SentRefusal
+    reason: Code
+    why: str
 
 
 @dataclass(frozen=True, slots=True)

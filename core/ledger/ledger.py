@@ -13,7 +13,7 @@ from core.ledger.admission.bind import note_bind
 from core.ledger.admission.cycle import Cycle
 from core.ledger.admission.filter import note_filter
 from core.ledger.admission.gate_opening import note_woken
-from core.ledger.admission.gate_status import forget_report, report_hold
+from core.ledger.admission.gate_status import forget_report, report_hold, report_long_holds
 from core.ledger.admission.requests import abandon_cycle, begin_cycle, clear_overdue, end_cycle, request_cycle
 from core.ledger.admission.turns import expire_turns, time_leases
 from core.ledger.admission.unguarded import report_unguarded
@@ -268,8 +268,8 @@ class Ledger:
         if record is None:
             return
         match event:
-            case on.GateHeld(_, sent):
-                report_hold(self._state, record, sent)
+            case on.GateHeld():
+                report_hold(self._state, record, event)
             case on.GateReportFailed():
                 forget_report(record)
 
@@ -313,3 +313,4 @@ class Ledger:
         report_due(state)
         pass_time(state)
         report_unguarded(state)
+        report_long_holds(state)

@@ -1,5 +1,6 @@
 """Settling: the current charge of a pod, and the order in which index owners file it anew."""
 
+from core.ledger.admission.gate_status import end_hold
 from core.ledger.admission.pending import file_ask
 from core.ledger.admission.requests import request_cycle, request_cycle_for_node
 from core.ledger.admission.turns import forget_wake_up, note_moved, time_lease
@@ -39,6 +40,8 @@ def _settle(state: State, record: PodRecord) -> None:
         time_lease(state, record)
     file(state, record)
     file_unguarded(state, record)
+    if not (record.is_gated and record.is_ask):
+        end_hold(state, record)
     if record.node_reservation.node and not record.is_ask:
         release_node(state, record)
 
@@ -49,6 +52,7 @@ def _discharge(state: State, record: PodRecord) -> None:
     file_ask(state, record, None)
     unfile(state, record)
     forget_unguarded(state, record.uid, deleted=True)
+    end_hold(state, record)
     forget_wake_up(state, record.uid)
     release_node(state, record, deleted=True)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Container
 
+from core.ledger.admission.gate_status import stopped_holds
 from core.ledger.admission.turns import stopped_leases
 from core.ledger.admission.unguarded import stopped_reports
 from core.ledger.podgroups.deadlines import leases_held_back
@@ -20,4 +21,5 @@ def _stopped(state: State) -> Container[TimerKind]:
     """Kinds of timers that do not expire now."""
     quota_reclaim = () if state.config.quota_preempts else (TimerKind.QUOTA_RECLAIM,)
     doubt = () if state.pods.caught_up else (TimerKind.DOUBT,)
-    return {*quota_reclaim, *doubt, *stopped_leases(state), *stopped_reports(state)}
+    reports = (*stopped_reports(state), *stopped_holds(state))
+    return {*quota_reclaim, *doubt, *stopped_leases(state), *reports}

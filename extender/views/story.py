@@ -156,6 +156,7 @@ def _verdict(explanation: Explanation) -> Mapping[str, Any]:
         "state": explanation.state,
         "code": refusal.code.value if refusal else "",
         "text": refusal.text if refusal else "",
+        "message": explanation.message,
         "requeued": explanation.requeued.value if explanation.requeued else "",
         "headroom": _amounts(explanation.headroom) if explanation.headroom is not None else None,
         "queues": [

@@ -1,12 +1,12 @@
-"""Words for users: amounts and lists."""
+"""Phrases for users: amounts and lists."""
 
 import pytest
 
-from core.sentences import amounts_words, several
+from core.sentences import amounts_phrase, several
 
 
 @pytest.mark.parametrize(
-    ("amounts", "words"),
+    ("amounts", "phrase"),
     [
         ({"vcore": 4000, "memory": 2**34, "pods": 1}, "4 cpu and 16Gi memory"),
         ({"memory": 2**30, "nvidia.com/gpu": 2, "vcore": 500}, "500m cpu, 1Gi memory and 2 nvidia.com/gpu"),
@@ -14,12 +14,12 @@ from core.sentences import amounts_words, several
         ({}, "nothing"),
     ],
 )
-def test_amounts_as_pods_spell_them(amounts: dict[str, int], words: str) -> None:
-    assert amounts_words(amounts) == words
+def test_amounts_as_pods_spell_them(amounts: dict[str, int], phrase: str) -> None:
+    assert amounts_phrase(amounts) == phrase
 
 
 @pytest.mark.parametrize(
-    ("names", "words"),
+    ("names", "phrase"),
     [
         ([], ""),
         (["a"], "a"),
@@ -28,5 +28,5 @@ def test_amounts_as_pods_spell_them(amounts: dict[str, int], words: str) -> None
         (list("cab"), "a, b and c"),
     ],
 )
-def test_a_list_is_cut_short(names: list[str], words: str) -> None:
-    assert several(names) == words
+def test_a_list_is_cut_short(names: list[str], phrase: str) -> None:
+    assert several(names) == phrase

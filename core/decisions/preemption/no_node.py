@@ -10,7 +10,7 @@ from core.ids import NodeName, QueuePath
 from core.ledger.view import LedgerView
 from core.queues.guarantees import below_common
 from core.queues.queue import Queue
-from core.sentences import amount_words, in_order, signed_amount
+from core.sentences import amount_phrase, in_order, signed_amount
 from core.workload.nodes.node import Evictable
 
 UNFIT = {
@@ -38,14 +38,14 @@ def why_no_node(view: LedgerView, case: Case, open_: Open, notes: NodeNotes) -> 
         return Finding("PRE-13", "no pod may be evicted from the nodes that take it")
     if RESERVED in lost:
         return Finding("PRE-12", "the nodes that take it are reserved for other pods")
-    counts = [f"{lost[reason]} {words}" for reason, words in UNFIT.items() if reason in lost]
+    counts = [f"{lost[reason]} {phrase}" for reason, phrase in UNFIT.items() if reason in lost]
     if counts:
         return Finding("PRE-12", f"it fits on no node: {', '.join(counts)}")
     return Finding("PRE-13", "no node can be given the capacity")
 
 
 def _on_node(view: LedgerView, case: Case, open_: Open, node: NodeName) -> Finding:
-    """What limits the evictions on one node: a guarantee, a law that closes a queue, or too little in all."""
+    """The limit of the evictions on one node: a guarantee, a closed queue, or too little in all."""
     use = view.use_of(node)
     short = lacking(case.free_on(view, node), case.wanted)
     if use is None or not short:
@@ -60,7 +60,7 @@ def _on_node(view: LedgerView, case: Case, open_: Open, node: NodeName) -> Findi
         if rung.queue in closed:
             return Finding(closed[rung.queue].law, f"pods of {rung.queue} stay: {closed[rung.queue].text}")
     text = (
-        f"{node} lacks {amount_words(name, short[name])}, more than the pods free that may be evicted there"
+        f"{node} lacks {amount_phrase(name, short[name])}, more than the pods free that may be evicted there"
     )
     return Finding("PRE-13", text)
 
@@ -92,5 +92,5 @@ def _slack(case: Case, queue: Queue, name: str) -> int:
 def _reached(case: Case, queue: Queue, name: str) -> Finding:
     due = queue.guaranteed.get(name) if queue.guaranteed else 0
     used = signed_amount(name, case.usage.used(queue).get(name, 0))
-    text = f"{queue.path} must keep its guarantee of {amount_words(name, due)} and uses {used}"
+    text = f"{queue.path} must keep its guarantee of {amount_phrase(name, due)} and uses {used}"
     return Finding("LAW-2", text)

@@ -5,7 +5,7 @@ from core.decisions.preemption.receipts import Kind, VictimReceipt
 from core.queues.guarantees import below_common
 from core.queues.queue import Queue
 from core.queues.whatif import WhatIf
-from core.sentences import amount_words, in_order, signed_amount
+from core.sentences import amount_phrase, in_order, signed_amount
 
 LONGEST = 400
 """Characters of what is written on a victim."""
@@ -50,7 +50,7 @@ def _above(case: Case, usage: WhatIf, leaf: Queue, name: str) -> str:
 
 def _used(usage: WhatIf, queue: Queue, name: str, *, unit: bool) -> str:
     due = queue.guaranteed.get(name) if queue.guaranteed else 0
-    of = amount_words(name, due) if unit else signed_amount(name, due)
+    of = amount_phrase(name, due) if unit else signed_amount(name, due)
     return f"{signed_amount(name, usage.used(queue).get(name, 0))} of {of}"
 
 

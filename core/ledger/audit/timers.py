@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from core.ids import AppId, PodUid, QueuePath
+from core.ledger.admission.gate_status import long_hold_due
 from core.ledger.applications.lifecycle import state_ends
 from core.ledger.applications.rejection import MARKED_APART, rejection_of
 from core.ledger.audit.drift import Claims, Step, compare, compare_each
@@ -188,6 +189,11 @@ def _unadmitted_due(state: State, uid: PodUid) -> float | None:
     return _as_set(state, TimerKind.UNADMITTED, uid) if is_filed else None
 
 
+def _long_hold_due(state: State, uid: PodUid) -> float | None:
+    record = state.pods.records.get(uid)
+    return long_hold_due(record) if record is not None else None
+
+
 def _unplaced_due(state: State, uid: PodUid) -> float | None:
     is_filed = uid in state.unguarded.placing
     return _as_set(state, TimerKind.UNPLACED, uid) if is_filed else None
@@ -228,6 +234,7 @@ EXPECTED: Mapping[TimerKind, Expected] = {
     TimerKind.TURN: Expected(lambda state: state.turns.of, _turn_ends),
     TimerKind.REFUSED_TURN: Expected(lambda state: state.turns.of, _refused_turn_ends),
     TimerKind.UNADMITTED: Expected(lambda state: state.unguarded.bypasses, _unadmitted_due),
+    TimerKind.LONG_HOLD: Expected(lambda state: state.pods.records, _long_hold_due),
     TimerKind.UNPLACED: Expected(lambda state: state.unguarded.placing, _unplaced_due),
     TimerKind.CYCLE: Expected(_none, _cycle_due),
     TimerKind.QUOTA_RECLAIM: Expected(_none, _reclaim_due),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from core.ids import NO_NODE, NO_POD, AppId, NodeName, PodUid, QueuePath
 from core.ledger.outcomes import EvictionOutcome
 from core.queues.users.identity import Identity
-from core.reasons import SentRefusal
+from core.reasons import Code, SentRefusal
 from core.resource import Resource
 from core.workload.ask import Rank, Reservation
 from core.workload.daemon_set import DaemonSetKey
@@ -133,6 +133,14 @@ class Membership:
     relabel_reported_at: float | None = None
 
 
+class GateHold(NamedTuple):
+    """A reason that keeps a gate shut. ``due``: the time of the Event; ``why``: empty once it was posted."""
+
+    reason: Code
+    due: float
+    why: str
+
+
 @dataclass(slots=True)
 class Admission:
     """Answers that a pod got, its reservation, and its back-off."""
@@ -159,6 +167,8 @@ class Admission:
     waking: bool = False
     #: Text last written about why its gate is shut; empty for none.
     gate_reported: str = ""
+    #: Reason that keeps its gate shut; None while nothing does.
+    hold: GateHold | None = None
     #: True if the removal of its gate was requested and not refused, so the gate may be open (F-2).
     opening: bool = False
     #: True once it was filed for a report as never admitted (F-7).

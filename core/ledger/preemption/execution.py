@@ -37,7 +37,7 @@ from core.ledger.state.outbox import emit
 from core.ledger.state.preemption import Offer, Stage
 from core.ledger.state.state import State
 from core.ledger.touched import touch
-from core.sentences import amounts_words, other_pod
+from core.sentences import amounts_phrase, other_pod
 from core.workload.budget import disruptions_left
 from core.workload.pod import TRIGGERED
 
@@ -213,7 +213,7 @@ def _victim_text(state: State, record: PodRecord) -> str:
     if ask is not None:
         facts, application = ask.facts, state.application_of(ask)
         size = dict(record.facts.size.items())
-        given = amounts_words({name: amount for name, amount in size.items() if facts.size.get(name) > 0})
+        given = amounts_phrase({name: amount for name, amount in size.items() if facts.size.get(name) > 0})
         of = f" of application {application.id.name}" if application is not None else ""
         return f"{victim} gave {given} to {other_pod(facts.namespace, facts.name)}{of}: {why}"
     if state.config.tree.get(QueuePath(preemptor)) is not None:

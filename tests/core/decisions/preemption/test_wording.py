@@ -1,4 +1,4 @@
-"""What a victim is told (E7)."""
+"""Texts for victims (E7)."""
 
 import pytest
 

@@ -1,9 +1,12 @@
 """Pods at our own gate: opened when their turn comes, and told why not before that (DESIGN-6)."""
 
+import pytest
+
 from core.decisions.gating import decide_gate
 from core.ids import PodUid
 from core.ledger import events as on
-from core.ledger.effects import Effect, OpenGate, SetCondition
+from core.ledger.admission.gate_status import LONG_HELD, LONG_HOLD
+from core.ledger.effects import Effect, OpenGate, PostEvent, SetCondition
 from core.ledger.ledger import Ledger
 from core.workload.pod import ADMITTED, OWN_GATE
 from tests.builders import START, make_ledger, make_node, make_pod, make_queue
@@ -130,3 +133,56 @@ def test_a_gate_that_is_the_only_guard_is_opened_on_no_old_turn() -> None:
 
 def opened(ledger: Ledger, *, now: float) -> list[PodUid]:
     return [effect.uid for effect in passed(ledger, now=now) if isinstance(effect, OpenGate)]
+
+
+# -- reasons that last (E5) -------------------------------------------------------------------------------
+
+
+def posted(ledger: Ledger, now: float) -> list[str]:
+    effects = ledger.apply(on.TimePassed(), now=now)
+    return [each.message for each in effects if isinstance(each, PostEvent) and each.reason == LONG_HELD]
+
+
+def full_queue() -> Ledger:
+    ledger = make_ledger(A)
+    ledger.apply(on.PodObserved(make_pod("running", node="n1")), now=START)
+    gated(ledger, "waits")
+    told(ledger)
+    return ledger
+
+
+def test_e5_a_reason_that_has_held_for_a_minute_becomes_an_event_once() -> None:
+    ledger = full_queue()
+    assert posted(ledger, START + LONG_HOLD - 0.1) == []
+    assert ledger.view.next_due() == START + LONG_HOLD
+    assert posted(ledger, START + LONG_HOLD) == [
+        "waits at the gate: root.a has too little capacity left for it: max vcore=1 (QuotaExceeded)"
+    ]
+    assert posted(ledger, START + 2 * LONG_HOLD) == []
+
+
+def test_e5_another_reason_begins_its_own_minute() -> None:
+    ledger = full_queue()
+    for name in ("n1", "n2", "n3"):
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=600)), now=START + 50)
+    ledger.apply(on.PodDeleted(PodUid("uid-running")), now=START + 50)
+    passed(ledger, now=START + 50)
+    told(ledger, now=START + 50)
+    assert posted(ledger, START + LONG_HOLD) == []
+    (said,) = posted(ledger, START + 50 + LONG_HOLD)
+    assert said == "waits at the gate: it needs 1 cpu, which no node has free for it (Unschedulable)"
+
+
+@pytest.mark.parametrize("how", ["opened", "deleted"])
+def test_e5_a_pod_that_waits_no_more_has_no_event(how: str) -> None:
+    ledger = full_queue()
+    uid = PodUid("uid-running" if how == "opened" else "uid-waits")
+    ledger.apply(on.PodDeleted(uid), now=START + 1)
+    passed(ledger, now=START + 1)
+    assert posted(ledger, START + 2 * LONG_HOLD) == []
+
+
+def test_e5_an_instance_that_stands_by_posts_none() -> None:
+    ledger = full_queue()
+    ledger.apply(on.ActingEnded(), now=START + 1)
+    assert posted(ledger, START + LONG_HOLD) == []

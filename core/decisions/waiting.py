@@ -1,0 +1,109 @@
+"""Why a pod waits, in a sentence that names the other side (E5). Pure; for Events and stories only.
+
+A text for kube-scheduler names no count and no other pod, since each change of it would wake the pod.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
+
+from core.ledger.pods.record import PodRecord
+from core.ledger.state.admission import RequeueReason
+from core.ledger.view import LedgerView
+from core.queues.queue import Queue
+from core.reasons import Code, Refusal
+from core.sentences import amounts_phrase, other_pod, several
+from core.workload.nodes.affinity import why_not
+
+NODES_READ = 200
+"""Nodes that one sentence is made from, at most: it is made within a verb's time."""
+
+_REQUEUED = {
+    RequeueReason.BACK_OFF: "its last turn came to nothing, so it waits a moment",
+    RequeueReason.APPLICATION_BACK_OFF: "its application is in back-off: too many of its pods found no node",
+    RequeueReason.PASSED_OVER: "its last turn came to nothing, so other pods go first once",
+}
+_UNFIT = {"affinity": "not admitted by its affinity", "taint": "tainted", "cordon": "cordoned"}
+
+
+def why_waits(view: LedgerView, record: PodRecord, refusal: Refusal) -> str:
+    """The sentence for a refusal that holds now."""
+    queue = view.queue_of(record)
+    if record.node_reservation.node and refusal.code is Code.WAITING_FOR_TURN:
+        return f"node {record.node_reservation.node} is reserved for it and has too little capacity yet"
+    match refusal.code:
+        case Code.NODE_RESERVED:
+            return _reserved(view, record)
+        case Code.UNSCHEDULABLE:
+            return _nowhere(view, record)
+        case Code.WAITING_FOR_TURN if queue is not None:
+            return _turn(view, record, queue)
+        case Code.QUOTA_EXCEEDED | Code.USER_QUOTA_EXCEEDED | Code.GROUP_QUOTA_EXCEEDED:
+            return f"{refusal.subject} has too little capacity left for it: {refusal.limit}"
+        case _:
+            return refusal.text.partition(": ")[2]
+
+
+def requeue_reason(view: LedgerView, record: PodRecord) -> RequeueReason | None:
+    """Why the last cycle that checked such an ask did not admit it; None if it did."""
+    application = record.membership.application
+    if application is None or view.has_turn(record.uid):
+        return None
+    found, queue = view.cycle.requeued, view.queue_of(record)
+    alone = found.get((application, (record.facts.size, record.facts.constraints)))
+    return alone or (found.get(queue.path) if queue is not None else None)
+
+
+def _reserved(view: LedgerView, record: PodRecord) -> str:
+    others = (view.pod(uid) for uid in set(view.reserved_nodes.values()) if uid != record.uid)
+    names = [other_pod(each.facts.namespace, each.facts.name) for each in others if each is not None]
+    return (
+        f"each node that could take it is reserved for {several(names)}"
+        if names
+        else "its nodes are reserved"
+    )
+
+
+def _nowhere(view: LedgerView, record: PodRecord) -> str:
+    """``fits on no node that its affinity admits``, with what rules the others out."""
+    facts, counts = record.facts, Counter[str]()
+    for name, node in islice(view.nodes.items(), NODES_READ):
+        reason = why_not(node, facts.constraints)
+        free = view.free_on(name)
+        if not reason and all(
+            amount <= free.get(each, 0) for each, amount in facts.size.items() if amount > 0
+        ):
+            reason = "free"
+        counts[reason] += 1
+    size = amounts_phrase(dict(facts.size.items()))
+    unfit = _counted((phrase, counts[reason]) for reason, phrase in _UNFIT.items())
+    if not unfit or len(view.nodes) > NODES_READ or counts["free"]:
+        return f"it needs {size}, which no node has free for it"
+    if not counts[""]:
+        return f"no node admits it: {unfit}"
+    which = "its affinity admits" if counts["affinity"] else "admits it"
+    return f"it needs {size} and fits on no node that {which} ({unfit})"
+
+
+def _counted(counts: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{count} {phrase}" for phrase, count in counts if count)
+
+
+def _turn(view: LedgerView, record: PodRecord, queue: Queue) -> str:
+    requeued = requeue_reason(view, record)
+    if requeued is RequeueReason.NO_NODE:
+        return _nowhere(view, record)
+    if requeued is RequeueReason.RESERVED_FOR_ANOTHER:
+        return _reserved(view, record)
+    if requeued in _REQUEUED:
+        return _REQUEUED[requeued]
+    rank = view.lines_beside(record, queue)[1]
+    before = sum(
+        waiting.before(rank) for _, lines in view.waiting_below(queue.path) for waiting in lines.values()
+    )
+    pods = "1 pod" if before == 1 else f"{before} pods"
+    return (
+        f"it waits for {queue.path}: {pods} before it"
+        if before
+        else f"it waits for {queue.path}: pods of other queues go first"
+    )

@@ -1,0 +1,71 @@
+"""Why a pod waits, in sentences that name the other side (E5)."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.decisions.explain import explain
+from core.ids import PodUid
+from core.ledger import events as on
+from core.ledger.ledger import Ledger
+from core.workload.nodes.affinity import Constraints
+from core.workload.nodes.node import Taint
+from core.workload.pod import OWN_GATE
+from tests.builders import START, make_ledger, make_node, make_pod, make_queue
+
+
+def message(ledger: Ledger, name: str) -> str:
+    record = ledger.view.pod(PodUid(f"uid-{name}"))
+    assert record is not None
+    return explain(ledger.view, record).message
+
+
+def passed(ledger: Ledger) -> None:
+    while ledger.view.cycle_wanted:
+        ledger.apply(on.CycleDue(), now=START)
+
+
+def on_nodes(*nodes: object) -> Ledger:
+    ledger = make_ledger(make_queue("root.a"), nodes=0)
+    for each in nodes:
+        ledger.apply(on.ObjectObserved(on.NODES, each), now=START)  # type: ignore[arg-type]
+    return ledger
+
+
+def asks(ledger: Ledger, name: str, **facts: object) -> None:
+    pod = make_pod(name, app=name, gates=(OWN_GATE,), **facts)  # type: ignore[arg-type]
+    ledger.apply(on.PodObserved(pod), now=START)
+    passed(ledger)
+
+
+def test_e5_a_queue_that_is_full_is_named_with_its_limit() -> None:
+    ledger = make_ledger(make_queue("root.a", max={"vcore": 1000}))
+    ledger.apply(on.PodObserved(make_pod("running", node="n1")), now=START)
+    asks(ledger, "waits")
+    assert message(ledger, "waits") == "root.a has too little capacity left for it: max vcore=1"
+    assert message(ledger, "running") == ""
+
+
+def test_e5_pods_before_it_are_counted() -> None:
+    ledger = make_ledger(make_queue("root.a", max={"vcore": 2000}))
+    for number in range(4):
+        asks(ledger, f"p{number}", created=float(number), cpu=1500)
+    # The first has its turn, and holds its place until it has a node.
+    assert message(ledger, "p3") == "it waits for root.a: 3 pods before it"
+
+
+@pytest.mark.rule("CYC-2")
+def test_e5_an_ask_that_no_node_takes_is_explained_by_reason() -> None:
+    here = Constraints(selector=(("zone", "a"),))
+    ledger = on_nodes(
+        replace(make_node("n1", cpu=1000), labels={"zone": "a"}),
+        replace(make_node("n2", cpu=4000), labels={"zone": "b"}),
+        replace(make_node("n3", cpu=4000), labels={"zone": "a"}, taints=(Taint("k", "v", "NoSchedule"),)),
+    )
+    asks(ledger, "large", cpu=2000, constraints=here)
+    assert message(ledger, "large") == (
+        "it needs 2 cpu and fits on no node that its affinity admits"
+        " (1 not admitted by its affinity, 1 tainted)"
+    )
+    asks(ledger, "nowhere", cpu=1, constraints=Constraints(selector=(("zone", "c"),)))
+    assert message(ledger, "nowhere") == "no node admits it: 2 not admitted by its affinity, 1 tainted"
