@@ -3,6 +3,7 @@
 Each listener has the same handlers. Listeners differ in their guards, and in the path before a handler's.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,15 +17,20 @@ PREFIX = web.AppKey("prefix", str)
 """Path of a listener below which its endpoints are; empty for none."""
 
 ANY_METHOD = "*"
+_PART = re.compile(r"\{(\w+)(:[^}]*)?\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """``method``: `ANY_METHOD` for all; ``path``: a pattern as aiohttp's router reads it."""
+    """``method``: `ANY_METHOD` for all; ``path``: a pattern as aiohttp's router reads it.
+
+    ``about``: what it answers, for the index.
+    """
 
     method: str
     path: str
     handler: Handler
+    about: str = ""
 
 
 def guarded_app(
@@ -37,12 +43,33 @@ def guarded_app(
     app = web.Application(middlewares=[guard(door), *guards])
     app.on_response_prepare.append(add_security_headers)
     app[DOOR], app[PREFIX] = door, prefix
-    for each in endpoints:
+    index = () if any(each.path == "/" for each in endpoints) else (Endpoint("GET", "/", _index(endpoints)),)
+    for each in (*endpoints, *index):
         if each.method == "GET":
             app.router.add_get(f"{prefix}{each.path}", each.handler)
         else:
             app.router.add_route(each.method, f"{prefix}{each.path}", each.handler)
     return app
+
+
+def _index(endpoints: Sequence[Endpoint]) -> Handler:
+    """Answer with a line for each endpoint, in the order of their paths."""
+    rows = sorted(
+        (_shown(each.path), each.method.replace(ANY_METHOD, "GET"), each.about) for each in endpoints
+    )
+    width = max((len(path) for path, _, _ in rows), default=0)
+    lines = (f"{method:4} {path:{width}}  {about}".rstrip() for path, method, about in rows)
+    text = "\n".join(["Paddock answers here:", "", *lines, ""])
+
+    async def index(_request: web.Request) -> web.Response:
+        return web.Response(text=text)
+
+    return index
+
+
+def _shown(path: str) -> str:
+    """A pattern as people write paths: names in capitals, and dots for any rest."""
+    return _PART.sub(lambda found: "..." if found[2] else found[1].upper(), path)
 
 
 def inner_path(request: web.Request) -> str:

@@ -81,14 +81,14 @@ def admin_endpoints(admin: Admin) -> tuple[Endpoint, ...]:
         return web.json_response(await asyncio.to_thread(admin.validate, text))
 
     return (
-        Endpoint("POST", "/ws/v1/validate-conf", validate),
-        Endpoint("GET", "/debug/audit", audit),
-        Endpoint("GET", "/debug/preemptions", preemptions),
-        Endpoint("GET", "/livez", livez),
-        Endpoint("GET", "/readyz", readyz),
-        Endpoint("GET", "/metrics", scrape_handler(admin.metrics)),
-        Endpoint("GET", "/ws/v1/metrics", scrape_handler(admin.yunikorn_metrics)),
-        Endpoint("GET", "/debug/pods/{namespace}/{name}", pod),
+        Endpoint("POST", "/ws/v1/validate-conf", validate, "verdict on a queue document in the body"),
+        Endpoint("GET", "/debug/audit", audit, "differences between the counters and a recount"),
+        Endpoint("GET", "/debug/preemptions", preemptions, "recent plans, and why others were stopped"),
+        Endpoint("GET", "/livez", livez, "ok while the process answers"),
+        Endpoint("GET", "/readyz", readyz, "ok once pods may be admitted; ?verbose says what is missing"),
+        Endpoint("GET", "/metrics", scrape_handler(admin.metrics), "metrics for Prometheus"),
+        Endpoint("GET", "/ws/v1/metrics", scrape_handler(admin.yunikorn_metrics), "those of YuniKorn alone"),
+        Endpoint("GET", "/debug/pods/{namespace}/{name}", pod, "why a pod waits, and what happened to it"),
     )
 
 
