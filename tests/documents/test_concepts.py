@@ -42,3 +42,9 @@ def test_a_page_has_a_picture_with_a_text_and_a_scenario(page: Path) -> None:
 def test_every_scenario_is_shown_by_a_page() -> None:
     shown = {name for page in PAGES for name in _SCENARIO.findall(page.read_text())}
     assert {path.name for path in SCENARIOS} == shown
+
+
+@pytest.mark.parametrize("page", ["concepts/admission-and-turns.md", "how-to/troubleshoot.md"])
+def test_e9_a_page_on_order_says_that_a_burst_needs_gates(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    assert "The order within a burst needs" in text
