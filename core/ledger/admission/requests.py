@@ -1,6 +1,6 @@
 """Requests for a scheduling cycle. This module alone decides when the next cycle runs, and why."""
 
-from core.ids import NodeName
+from core.ids import NO_POD, NodeName
 from core.ledger.state.admission import CycleReason, RequeuedAsks, RequeueReason
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import set_no_later, take_due
@@ -31,12 +31,18 @@ def request_cycle_for_node(state: State, node: NodeName) -> None:
 
     Only asks that found no node gain by that. While a cycle runs, this is decided when it ends.
     """
-    if node in state.reservations.of or state.cycle.group_nowhere or state.gangs.elsewhere:
+    if state.cycle.group_nowhere or state.gangs.elsewhere or _takes_owner(state, node):
         request_cycle(state, CycleReason.CAPACITY_FREED)
     elif state.cycle.running and node:
         state.cycle.freed_nodes[node] = None
     elif state.cycle.nowhere and _takes_one(state, node):
         request_cycle(state, CycleReason.CAPACITY_FREED)
+
+
+def _takes_owner(state: State, node: NodeName) -> bool:
+    """True if a node is reserved for an ask and has capacity for it."""
+    owner = state.pods.records.get(state.reservations.of.get(node, NO_POD))
+    return owner is not None and state.usage.free_capacity.has(node, owner.facts.size)
 
 
 def _takes_one(state: State, node: NodeName) -> bool:

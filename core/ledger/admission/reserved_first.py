@@ -55,6 +55,10 @@ def _tend_unguarded(state: State, record: PodRecord, name: NodeName) -> Effects:
     """Nominate a pod whose gate is open to its reserved node, or release the node."""
     if state.usage.free_capacity.has(name, record.facts.size):
         return [*nominate(record, name)]
+    charge = state.usage.charges.get(record.uid)
+    if charge is not None and charge.node == name:
+        # From the opening of its gate on the pod itself holds the capacity there (F-2).
+        return []
     if record.uid not in state.preemption.victims or not still_helps(state, record):
         undo(state, record)
     return []

@@ -1,6 +1,6 @@
 """What requests a scheduling cycle, and what the requests come to."""
 
-from core.ids import NodeName, PodUid
+from core.ids import NodeName
 from core.ledger import events as on
 from core.ledger.admission.requests import (
     COMPARED_AT_MOST,
@@ -12,6 +12,7 @@ from core.ledger.admission.requests import (
     request_cycle_at,
     request_cycle_for_node,
 )
+from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import next_timer
@@ -88,11 +89,14 @@ def test_capacity_freed_on_a_node_while_a_cycle_runs_is_compared_when_it_ends() 
         assert (state.cycle.freed, state.cycle.freed_nodes) == (freed, {})
 
 
-def test_capacity_freed_on_a_reserved_node_or_for_a_pod_group_always_requests_a_cycle() -> None:
-    state = state_with_node(cpu=2)
-    state.reservations.of[N1] = PodUid("one")
-    request_cycle_for_node(state, N1)
-    assert state.cycle.freed
+def test_capacity_freed_for_the_owner_of_a_node_reservation_or_for_a_pod_group_requests_a_cycle() -> None:
+    for size, freed in ((2, True), (3, False)):
+        state = state_with_node(cpu=2)
+        owner = PodRecord(make_pod("one", cpu=size), seq=0)
+        state.pods.records[owner.uid] = owner
+        state.reservations.of[N1] = owner.uid
+        request_cycle_for_node(state, N1)
+        assert state.cycle.freed is freed
     state = state_with_node(cpu=2)
     note_group_nowhere(state)
     request_cycle_for_node(state, N1)
