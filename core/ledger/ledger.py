@@ -21,6 +21,7 @@ from core.ledger.applications.classification import (
     place_again,
     place_all,
     place_overdue,
+    place_refused_for_number,
 )
 from core.ledger.applications.lifecycle import leave_parents, pass_time
 from core.ledger.applications.queues import configure_queues, remove_idle_queues
@@ -134,6 +135,7 @@ class Ledger:
                 retime_all_groups(self._state)
                 time_leases(self._state)
                 report_all_later(self._state)
+                yield from place_refused_for_number(self._state)
             case on.PodWoken():
                 note_woken(self._state, event)
             case on.GateHeld() | on.GateReportFailed():
@@ -161,7 +163,8 @@ class Ledger:
             case on.OffersDue():
                 drop_offers(self._state)
             case on.CleanerDue():
-                remove_idle_queues(self._state)
+                if remove_idle_queues(self._state):
+                    yield from place_refused_for_number(self._state)
                 forgive(self._state)
             case _:
                 assert_never(event)

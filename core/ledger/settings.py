@@ -50,3 +50,7 @@ class LedgerSettings:
     bind_deadline: float = 100.0
     #: True if pods of one user may share an application across namespaces (F-15).
     shares_applications: bool = False
+    #: Dynamic queues below one configured queue, at most (F-21).
+    max_dynamic: int = 1_000
+    #: Dynamic queues in all, at most (F-21).
+    max_dynamic_total: int = 10_000

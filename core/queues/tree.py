@@ -1,5 +1,6 @@
 """Tree of queues: built from a document, changed under running pods, searched by path."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -30,6 +31,8 @@ class QueueTree:
     def __init__(self) -> None:
         self.root = Queue(_bare(ROOT, None, is_leaf=False), None)
         self._by_path: dict[str, Queue] = {ROOT: self.root}
+        # Number of dynamic queues by the configured queue that they are below.
+        self._made: Counter[QueuePath] = Counter()
 
     def __iter__(self) -> Iterator[Queue]:
         """Every queue, parents before their children, in the order of creation."""
@@ -76,10 +79,20 @@ class QueueTree:
             else:
                 known.configure(spec)
         self._drain_except({spec.path for spec in partition.queues})
+        self._made = Counter(configured_above(queue) for queue in self if _is_made(queue))
         for queue in self:
             queue.inherit()
         for queue in reversed(list(self)):
             recompute(queue)
+
+    def made_below(self, path: QueuePath) -> int:
+        """Number of dynamic queues whose nearest configured ancestor this is."""
+        return self._made[path]
+
+    @property
+    def made(self) -> int:
+        """Number of dynamic queues in all, without the recovery queue."""
+        return self._made.total()
 
     def recovery_queue(self) -> Queue:
         """Leaf for bound pods whose queue is unknown, created if needed, without quota (PL-12)."""
@@ -135,6 +148,8 @@ class QueueTree:
         queue = Queue(spec, parent, dynamic=dynamic)
         parent.children[queue.path] = queue
         self._by_path[queue.path] = queue
+        if _is_made(queue):
+            self._made[configured_above(queue)] += 1
         return queue
 
     def _remove(self, queue: Queue) -> None:
@@ -142,11 +157,22 @@ class QueueTree:
             del queue.parent.children[queue.path]
             child_goes(queue.parent, queue)
         del self._by_path[queue.path]
+        if _is_made(queue):
+            self._made[configured_above(queue)] -= 1
 
     def _drain_except(self, named: set[QueuePath]) -> None:
         for queue in self:
             if queue.path not in named and not queue.dynamic and not queue.is_root:
                 queue.draining = True
+
+
+def configured_above(queue: Queue) -> QueuePath:
+    """The queue itself, or its nearest ancestor that no placement rule made. The root is none of these."""
+    return next(each.path for each in queue.chain if not each.dynamic)
+
+
+def _is_made(queue: Queue) -> bool:
+    return queue.dynamic and queue.path != RECOVERY_QUEUE
 
 
 def over_max(queue: Queue) -> Resource | None:

@@ -193,6 +193,16 @@ class Settings(BaseModel):
     gang_max_pods: Count = Field(
         default=10_000, alias="paddock.gang.maxPods", description="Most placeholders of one gang"
     )
+    queues_max_dynamic: Count = Field(
+        default=1_000,
+        alias="paddock.queues.maxDynamic",
+        description="Most dynamic queues below one configured queue",
+    )
+    queues_max_dynamic_total: Count = Field(
+        default=10_000,
+        alias="paddock.queues.maxDynamicTotal",
+        description="Most dynamic queues in all",
+    )
     gang_template: Template = Field(
         default=DEFAULT_PARTS,
         alias="paddock.gang.template",
@@ -244,6 +254,8 @@ class Settings(BaseModel):
             gang_max_pods=self.gang_max_pods,
             bind_deadline=self.bind_deadline,
             shares_applications=self.applications_across_namespaces == "sameUser",
+            max_dynamic=self.queues_max_dynamic,
+            max_dynamic_total=self.queues_max_dynamic_total,
         )
 
     @property

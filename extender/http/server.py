@@ -8,6 +8,7 @@ from typing import cast
 
 from aiohttp import web
 
+from extender.http.complaints import complaints
 from extender.http.connections import Connections, Guarded
 from extender.http.door import DOOR, Door
 from extender.http.intake import BodyLimits
@@ -99,6 +100,7 @@ async def listen(
     runner = web.AppRunner(
         app,
         access_log=None,
+        logger=complaints(),
         keepalive_timeout=KEEPALIVE,
         shutdown_timeout=shutdown,
         # A bind call that waits for its group ends when its caller hangs up.

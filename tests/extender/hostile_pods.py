@@ -96,6 +96,9 @@ SHAPES: dict[str, Shape] = {
         USER_INFO, {"user": "u", "groups": [f"g{at}" for at in range(10_000)]}
     ),
     "2,000 task groups": lambda _: grouped(2_000),
+    "a user's name of 250 KB": lambda _: annotated(
+        "yunikorn.apache.org/user.info", json.dumps({"user": "u" * 250_000, "groups": ["g"]})
+    ),
     "an application id of 250 KB": lambda _: {
         "labels": {"yunikorn.apache.org/app-id": ""},
         **annotated("yunikorn.apache.org/app-id", "a" * 250_000),

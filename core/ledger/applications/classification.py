@@ -9,6 +9,7 @@ from core.ledger.applications.index import take_overdue
 from core.ledger.applications.lifecycle import complete, emptied, idle
 from core.ledger.applications.membership import application_for, join, take_out
 from core.ledger.applications.placement import place, request_for
+from core.ledger.applications.queues import refused_for_number
 from core.ledger.applications.rejection import report_rejection
 from core.ledger.gangs.definition import unplaced_gangs
 from core.ledger.pods.record import PodRecord
@@ -33,6 +34,7 @@ def classify(state: State, record: PodRecord) -> None:
     """
     if record.membership.classified:
         return
+    _forget_unclassified(state, record)
     facts = record.facts
     verdict = is_managed(
         facts,
@@ -43,6 +45,14 @@ def classify(state: State, record: PodRecord) -> None:
     record.membership.classified = verdict is not None
     if not record.membership.classified:
         state.pods.unclassified.setdefault(facts.namespace, set()).add(facts.uid)
+
+
+def _forget_unclassified(state: State, record: PodRecord) -> None:
+    waiting_for_namespace = state.pods.unclassified.get(record.facts.namespace)
+    if waiting_for_namespace is not None:
+        waiting_for_namespace.discard(record.uid)
+        if not waiting_for_namespace:
+            del state.pods.unclassified[record.facts.namespace]
 
 
 def reclassify(state: State, namespace: str) -> Rounds:
@@ -102,11 +112,7 @@ def _is_forced(state: State, record: PodRecord) -> bool:
 
 def leave(state: State, record: PodRecord) -> None:
     """Take a deleted pod out of its application. The last one leaves it completing."""
-    waiting_for_namespace = state.pods.unclassified.get(record.facts.namespace)
-    if waiting_for_namespace is not None:
-        waiting_for_namespace.discard(record.uid)
-        if not waiting_for_namespace:
-            del state.pods.unclassified[record.facts.namespace]
+    _forget_unclassified(state, record)
     if record.membership.application is None:
         return
     application = state.applications.known[record.membership.application]
@@ -175,6 +181,13 @@ def place_overdue(state: State) -> Rounds:
     overdue = take_overdue(state)
     if overdue:
         yield from place_again(state, overdue)
+
+
+def place_refused_for_number(state: State) -> Rounds:
+    """Place applications that were refused for too many queues, where fewer are there by now (F-21)."""
+    found = refused_for_number(state)
+    if found:
+        yield from place_again(state, found)
 
 
 def place_of_namespace(state: State, namespace: str) -> Rounds:

@@ -1,11 +1,11 @@
 """Placement of an application in a queue, with every check for its pending pods (PL-1 to PL-12)."""
 
-from core.ids import QueuePath
+from core.ids import RECOVERY_QUEUE, QueuePath
 from core.instants import has_come
 from core.ledger.admission.requests import request_cycle
 from core.ledger.applications.index import end_namespace_wait, note_placed, note_unplaced
 from core.ledger.applications.lifecycle import fire
-from core.ledger.applications.queues import queue_for
+from core.ledger.applications.queues import queue_for, refusal_of_queues
 from core.ledger.applications.rejection import forget_rejection, report_later
 from core.ledger.applications.user_groups import find_groups
 from core.ledger.gangs.definition import awaits_pods, refusal_of_application, was_taken_in
@@ -122,7 +122,11 @@ def verdict_for(state: State, application: Application, *, forced: bool) -> Chos
     if refusal is not None:
         return refusal
     request = request_for(state, application, application.requested, forced=forced)
-    return decide_queue(state.config.tree, state.config.rules, request)
+    chosen = decide_queue(state.config.tree, state.config.rules, request)
+    refusal = refusal_of_queues(state, chosen) if isinstance(chosen, Chosen) else None
+    if refusal is None:
+        return chosen
+    return Chosen(RECOVERY_QUEUE) if forced else refusal
 
 
 def request_for(state: State, application: Application, requested: str, *, forced: bool) -> PlacementRequest:

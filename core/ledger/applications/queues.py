@@ -1,10 +1,15 @@
 """Tree of queues: the document in force, and the dynamic queues of applications (PL-11)."""
 
-from core.ids import RECOVERY_QUEUE, QueuePath
+from heapq import nsmallest
+
+from core.ids import RECOVERY_QUEUE, ROOT, AppId, QueuePath, parent_path
 from core.ledger.state.state import State
 from core.ledger.usage.over_max import recount_queue
+from core.queues.placement.refusals import TOO_MANY, refusal_of_creation
 from core.queues.placement.rules import Chosen
 from core.queues.spec import PartitionSpec
+from core.queues.tree import configured_above
+from core.reasons import Refusal
 from core.workload.application import Application
 
 
@@ -35,6 +40,49 @@ def recovery_queue(state: State) -> QueuePath:
     return state.config.tree.recovery_queue().path
 
 
-def remove_idle_queues(state: State) -> None:
-    """Remove queues that are empty and that no document names (Q-10)."""
-    state.config.tree.remove_idle()
+def remove_idle_queues(state: State) -> bool:
+    """Remove queues that are empty and that no document names (Q-10). True if there were any."""
+    return bool(state.config.tree.remove_idle())
+
+
+def refusal_of_queues(state: State, chosen: Chosen) -> Refusal | None:
+    """Why the queues that placement chose to make cannot be made (F-21)."""
+    if not chosen.create:
+        return None
+    tree, settings = state.config.tree, state.config.settings
+    nearest = tree.get(parent_path(chosen.create[0]) or ROOT) or tree.root
+    above = configured_above(nearest)
+    return refusal_of_creation(
+        above,
+        len(chosen.create),
+        made_below=tree.made_below(above),
+        made=tree.made,
+        most_below=settings.max_dynamic,
+        most=settings.max_dynamic_total,
+    )
+
+
+def refused_for_number(state: State) -> list[AppId]:
+    """Applications that were refused for too many queues and that may have theirs by now, eldest first.
+
+    No more of them than queues may be made: thousands may wait.
+    """
+    refused: dict[str, list[Application]] = {}
+    for app_id in state.applications.unplaced:
+        application = state.applications.known[app_id]
+        if application.refusal is not None and application.refusal.subject == TOO_MANY:
+            refused.setdefault(application.refusal.limit, []).append(application)
+    return [
+        application.id
+        for path in sorted(refused)
+        for application in nsmallest(
+            _queues_left(state, QueuePath(path)), refused[path], key=lambda each: (each.submitted, each.id)
+        )
+    ]
+
+
+def _queues_left(state: State, path: QueuePath) -> int:
+    """Below ``path``; of the root all that are left, since its name stands for the sum, too."""
+    tree, settings = state.config.tree, state.config.settings
+    left = settings.max_dynamic_total - tree.made
+    return max(0, left if path == ROOT else min(left, settings.max_dynamic - tree.made_below(path)))

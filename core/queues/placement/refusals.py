@@ -5,12 +5,15 @@ The ledger makes them when it learns of an application, with its knowledge at th
 
 from collections.abc import Sequence
 
-from core.ids import QueuePath
+from core.ids import ROOT, QueuePath
 from core.queues.placement.rules import is_user_name
 from core.queues.users.identity import Identity
 from core.reasons import Code, Refusal
 
 _SHOWN = 64
+
+TOO_MANY = "too many queues below"
+"""Subject of the refusal of an application whose queue would have to be made."""
 
 
 def refusal_of_user(identity: Identity) -> Refusal | None:
@@ -44,3 +47,15 @@ def refusal_of_move(queue: QueuePath, chosen: QueuePath) -> Refusal | None:
     if chosen == queue:
         return None
     return Refusal(Code.PLACEMENT_FAILED, queue, f"what waits would go to {chosen}")
+
+
+def refusal_of_creation(
+    above: QueuePath, levels: int, *, made_below: int, made: int, most_below: int, most: int
+) -> Refusal | None:
+    """Why so many more queues cannot be made below a configured one (PL-11, F-21).
+
+    ``made_below``, ``most_below``: dynamic queues of that one; ``made``, ``most``: of all together.
+    """
+    if made_below + levels > most_below:
+        return Refusal(Code.PLACEMENT_FAILED, TOO_MANY, above)
+    return Refusal(Code.PLACEMENT_FAILED, TOO_MANY, ROOT) if made + levels > most else None

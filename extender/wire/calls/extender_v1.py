@@ -255,6 +255,17 @@ def _check_shapes(names: bytes | None, nodes: bytes | None) -> None:
         raise BadBody("NodeNames: Input should be a valid array")
     if nodes is not None and not nodes.startswith(b"{"):
         raise BadBody("Nodes: Input should be an object")
+    for what, raw in (("NodeNames", names), ("Nodes", nodes)):
+        if raw is not None and not (raw.isascii() or _is_text(raw)):
+            raise BadBody(f"{what}: Input should be UTF-8")
+
+
+def _is_text(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _pod_head(args: _Args) -> tuple[PodHead, bytes]:

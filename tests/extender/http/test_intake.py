@@ -164,3 +164,17 @@ async def test_what_is_no_http_is_answered_by_the_protocol(garbage: bytes) -> No
         writer.close()
         await answers_still(door)
     assert door.faults == []
+
+
+@pytest.mark.parametrize("verb", ["filter", "prioritize"])
+async def test_a_list_of_names_that_is_no_utf_8_is_refused(verb: str) -> None:
+    """F-21: what is accepted goes back as it came."""
+    async with serving(answers_of(Rig())) as door:
+        body = BODIES[verb].replace(b'"n1"', b'"n\xff1"')
+        assert body != BODIES[verb]
+        async with door.client.post(f"/v1/{verb}", data=body) as answer:
+            text = await answer.read()
+        assert b"\xff" not in text
+        assert door.faults == [(verb, "bad body")]
+        await answers_still(door)
+    assert door.bugs == []

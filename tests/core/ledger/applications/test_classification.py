@@ -19,7 +19,7 @@ from core.queues.users.limits import Tracked
 from core.resource import Limit, Resource
 from core.workload.application import Application
 from core.workload.pod import NamespaceFacts
-from tests.builders import START, make_ledger, make_partition, make_pod, make_queue, usage
+from tests.builders import START, drifts, make_ledger, make_partition, make_pod, make_queue, usage
 
 ROOT_LEAF = make_queue("root.a")
 
@@ -358,3 +358,22 @@ def test_all_pods_are_told_of_another_reason_where_they_are_to_fail() -> None:
     assert [type(each) for each in first] == [PostEvent]
     second = ledger.apply(on.TimePassed(), now=START)
     assert [each.name for each in second if isinstance(each, PostEvent)] == ["two"]
+
+
+@pytest.mark.parametrize("key", ["scheduler_name", "app_id"])
+@pytest.mark.parametrize("enabled", [None, True, False])
+@pytest.mark.parametrize("node", ["", "n1"])
+def test_one_that_is_relabelled_before_its_namespace_is_seen(
+    key: str, enabled: bool | None, node: str
+) -> None:
+    """F-21: it was ours by its own words then, and went on waiting for its namespace in an index."""
+    ledger = make_ledger(make_queue("root.a"))
+    facts: dict[str, object] = {"scheduler_name": "default-scheduler", "marked": False}
+    pod = make_pod("p", namespace="new", node=node, **facts)  # type: ignore[arg-type]
+    ledger.apply(on.PodObserved(pod), now=START)
+    assert drifts(ledger) == []
+    later = {"scheduler_name": {"scheduler_name": "yunikorn"}, "app_id": {"marked": True}}[key]
+    ledger.apply(on.PodObserved(replace(pod, version=2, **later)), now=START)  # type: ignore[arg-type]
+    assert drifts(ledger) == []
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("new", enabled=enabled)), now=START)
+    assert drifts(ledger) == []
