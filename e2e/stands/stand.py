@@ -37,7 +37,10 @@ LEASE = "kube-system/kube-scheduler"
 FIRST, SECOND = socket.gethostname(), "another-host"
 """Hosts of the Paddock that leads and of the standby."""
 
-INSTALLED = ("Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
+INSTALLED = (
+    *("Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
+    *("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"),
+)
 
 T = TypeVar("T")
 Tree = Mapping[str, Any]

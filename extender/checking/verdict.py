@@ -13,8 +13,9 @@ from typing import Any
 from extender.checking.manifest import Manifest, manifest_from
 from extender.checking.scheduler_config import findings_of
 from extender.configuration.settings import KEYS, SettingsError, settings_from
-from extender.configuration.sources import checksum
+from extender.configuration.sources import CONFIGS_NAME, checksum
 from extender.queueconfig.load import DEFAULT_DOCUMENT, check_document
+from extender.queueconfig.patterns import PatternError, name_pattern
 from extender.queueconfig.problems import ConfigError, Problem, path_text, reported, shown
 from extender.queueconfig.surprises.warnings import bounded, warnings_of
 from extender.wire.service_keys import (
@@ -138,8 +139,22 @@ def _without_effect(manifest: Manifest, key: str) -> Iterator[Problem]:
         close = difflib.get_close_matches(key[:80], (*KEYS, *SERVICE_KEYS), n=1)
         hint = f"did you mean {close[0]}" if close else "it can be left out"
         yield _at(manifest, key, "SRC-5", f"nobody knows the key {shown(key)}, so it has no effect; {hint}")
+    elif known.adopts:
+        message = f"counts only where manifests/adopt is installed, and only in {CONFIGS_NAME}"
+        yield _at(manifest, key, "POD-31", message)
+        yield from _unfit_patterns(manifest, key)
     elif known.no_effect:
         yield _at(manifest, key, "SRC-4", f"has no effect here ({known.no_effect}); it can be left out")
+
+
+def _unfit_patterns(manifest: Manifest, key: str) -> Iterator[Problem]:
+    """Regular expressions at which the policy of manifests/adopt stops: it takes no pod then."""
+    for pattern in manifest.flat.settings[key].split(",") if key.endswith("Namespaces") else ():
+        try:
+            name_pattern(pattern.strip())
+        except PatternError as error:
+            why = f"{shown(pattern.strip())} is no regular expression ({error}), so no pod is adopted"
+            yield _at(manifest, key, "POD-31", why)
 
 
 def _unfit_for_placeholders(manifest: Manifest) -> Iterator[Problem]:

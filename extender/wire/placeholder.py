@@ -187,6 +187,7 @@ def _spec(wanted: CreatePlaceholder, settings: PlaceholderSettings) -> Json:
         "restartPolicy": "Never",
         "terminationGracePeriodSeconds": 0,
         "hostNetwork": False,
+        "automountServiceAccountToken": False,
         "securityContext": _pod_security(settings),
         "containers": [_container(template, originator, settings)],
         **{key: value for key, value in optional.items() if value},

@@ -18,6 +18,7 @@ PLACEHOLDER_USER = "service.placeholderRunAsUser"
 PLACEHOLDER_GROUP = "service.placeholderRunAsGroup"
 PLACEHOLDER_FS_GROUP = "service.placeholderFsGroup"
 UNIQUE_APP_IDS = "admissionController.filtering.generateUniqueAppId"
+_FILTERING = "admissionController.filtering."
 
 TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
 _FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
@@ -64,6 +65,11 @@ class ServiceKey:
     refuses: bool = True
 
     @property
+    def adopts(self) -> bool:
+        """True if the policy that adopts pods reads it, and Paddock does not (F-9)."""
+        return self.no_effect == _ADOPTION
+
+    @property
     def needs_restart(self) -> bool:
         """True for all keys of YuniKorn's shim except the switch for reloading itself (SRC-6)."""
         return self.refuses and self.name != HOT_REFRESH
@@ -75,7 +81,8 @@ _SCHEDULER = "kube-scheduler sets its own pace"
 _BIND = "use bindTimeoutSeconds of kube-scheduler's VolumeBindingArgs"
 _CLIENT = "the client of the API server is not throttled"
 _EVENTS = "decisions are told as Kubernetes Events, stories and logs, not as an event stream"
-_HOOK = "there is no admission webhook; policies of the API server do its work"
+_HOOK = "there is no admission webhook"
+_ADOPTION = "only the policy of manifests/adopt reads it"
 _IDENTITY = "the policies of manifests/identity say who gets which user.info, and who may set it"
 _LOGS = "there is one level for all: use --log-level"
 _PROBES = "the probes /livez and /readyz are always there, and the audit runs every minute"
@@ -113,10 +120,11 @@ _CORE_AND_ADMISSION: tuple[tuple[str, Callable[[str], object], str, str], ...] =
     ("event.maxStreamsPerHost", int32_of, "15", _EVENTS),
     ("event.RESTResponseSize", int32_of, "10000", _EVENTS),
     ("log.level", str, "", _LOGS),
-    ("admissionController.filtering.processNamespaces", str, "", _HOOK),
-    ("admissionController.filtering.bypassNamespaces", str, "^kube-system$", _HOOK),
-    ("admissionController.filtering.labelNamespaces", str, "", _HOOK),
-    ("admissionController.filtering.noLabelNamespaces", str, "", _HOOK),
+    (_FILTERING + "processNamespaces", str, "", _ADOPTION),
+    (_FILTERING + "bypassNamespaces", str, "^kube-system$", _ADOPTION),
+    (_FILTERING + "labelNamespaces", str, "", _ADOPTION),
+    (_FILTERING + "noLabelNamespaces", str, "", _ADOPTION),
+    (_FILTERING + "defaultQueue", str, "", _ADOPTION),
     ("admissionController.accessControl.bypassAuth", switch_of, "false", _IDENTITY),
     ("admissionController.accessControl.trustControllers", switch_of, "true", _IDENTITY),
     ("admissionController.accessControl.systemUsers", str, "^system:serviceaccount:kube-system:", _IDENTITY),

@@ -114,11 +114,11 @@ def test_the_image_runs_paddock_as_an_ordinary_user_from_hashed_requirements() -
 # --- permissions -----------------------------------------------------------------------------------
 
 
-def test_the_cluster_role_has_exactly_the_verbs_used() -> None:
-    assert rules("ClusterRole", "paddock") == {
-        *(("", "pods", "", verb) for verb in ("get", "list", "watch", "create", "patch", "delete")),
+def test_the_core_role_has_exactly_the_verbs_used() -> None:
+    """F-20: it makes no pod and deletes none."""
+    assert rules("ClusterRole", "paddock-core") == {
+        *(("", "pods", "", verb) for verb in ("get", "list", "watch", "patch")),
         *(("", "pods", "", verb) for verb in ("set-paddock-records", "open-paddock-gates")),
-        ("", "pods/finalizers", "", "update"),
         ("", "pods/binding", "", "create"),
         ("", "pods/eviction", "", "create"),
         ("", "pods/status", "", "patch"),
@@ -133,6 +133,36 @@ def test_the_cluster_role_has_exactly_the_verbs_used() -> None:
         *(("apps", "daemonsets", "", verb) for verb in ("list", "watch")),
         *(("", "events", "", verb) for verb in ("create",)),
     }
+
+
+def test_gangs_and_direct_deletion_have_roles_of_their_own() -> None:
+    assert rules("ClusterRole", "paddock-gangs") == {
+        ("", "pods", "", "create"),
+        ("", "pods", "", "delete"),
+        ("", "pods/finalizers", "", "update"),
+    }
+    verbs = ("delete", "delete-paddock-victims")
+    assert rules("ClusterRole", "paddock-direct-delete") == {("", "pods", "", verb) for verb in verbs}
+
+
+@pytest.mark.parametrize("overlay", ["base", *OVERLAYS])
+def test_direct_deletion_is_bound_only_beside_a_scheduler_of_the_same_account(overlay: str) -> None:
+    """kube-scheduler deletes the victims of its own preemption."""
+    bound = {
+        found["roleRef"]["name"]
+        for path, found in objects("ClusterRoleBinding")
+        if path.parent.name == overlay and found["roleRef"]["name"].startswith("paddock")
+    }
+    expected = {"base": {"paddock-core", "paddock-gangs"}, "sidecar": {"paddock-direct-delete"}}
+    assert bound == expected.get(overlay, set())
+
+
+def test_every_binding_of_base_has_the_user_of_kubeadm_there() -> None:
+    patches = document(MANIFESTS / "kubeadm" / "kustomization.yaml")["patches"]
+    (target,) = [each["target"]["name"] for each in patches if "target" in each]
+    for kind in ("ClusterRoleBinding", "RoleBinding"):
+        for path, found in objects(kind):
+            assert path.parent.name != "base" or re.fullmatch(target, found["metadata"]["name"])
 
 
 def test_of_config_maps_only_the_two_are_read() -> None:

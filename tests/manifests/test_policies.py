@@ -8,8 +8,10 @@ import yaml
 
 from core.workload.pod import OWN_GATE, PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
 from extender.configuration.settings import Settings
+from extender.configuration.sources import CONFIGS_NAME
 from extender.wire import translate
 from extender.wire.annotations import gang
+from extender.wire.service_keys import SERVICE_KEYS
 from tests.manifests.rendering import (
     MANIFESTS,
     MARKERS,
@@ -211,9 +213,9 @@ def test_the_policies_of_the_quota_are_installed_together() -> None:
 
 @pytest.mark.parametrize("verb", ["set-paddock-records", "open-paddock-gates"])
 def test_paddocks_role_has_the_verbs_for_what_it_does_and_no_other(verb: str) -> None:
-    assert ("", "pods", "", verb) in rules("ClusterRole", "paddock")
+    assert ("", "pods", "", verb) in rules("ClusterRole", "paddock-core")
     for other in ("set-node-name", "raise-pod-requests", "set-user-info"):
-        assert ("", "pods", "", other) not in rules("ClusterRole", "paddock")
+        assert ("", "pods", "", other) not in rules("ClusterRole", "paddock-core")
 
 
 @pytest.mark.parametrize("name", ["nodes", "owners", "requests"])
@@ -256,3 +258,78 @@ def test_a_node_is_named_by_no_template_either() -> None:
     }
     assert covered(spec, "CREATE") == covered(spec, "UPDATE") | {"pods"}
     assert protect["matchConditions"][0] in spec["matchConditions"], "the same controllers are trusted"
+
+
+# --- the policy of the account ---------------------------------------------------------------------
+
+
+def account_policy() -> tuple[Any, Any]:
+    found, binding = documents(MANIFESTS / "base" / "bound-account.yaml")
+    assert found["metadata"]["name"] == binding["metadata"]["name"] == binding["spec"]["policyName"]
+    return found["spec"], binding["spec"]
+
+
+def test_the_account_of_every_overlay_is_bounded() -> None:
+    """Refusals of the API server are shown in e2e/tests/tenants/test_account (F-20)."""
+    spec, binding = account_policy()
+    assert (spec["failurePolicy"], binding["validationActions"]) == ("Fail", ["Deny"])
+    assert "matchResources" not in binding, "no namespace is without protection"
+    (condition,) = spec["matchConditions"]
+    namespace = flags("service")["namespace"]
+    accounts = {f"system:serviceaccount:{namespace}:paddock", "paddock"}
+    assert scheduler_names(condition["expression"]) == accounts
+    assert "bound-account.yaml" in document(MANIFESTS / "base" / "kustomization.yaml")["resources"]
+
+
+def test_every_right_to_write_pods_is_bounded() -> None:
+    spec, _ = account_policy()
+    operations = {"create": "CREATE", "patch": "UPDATE", "delete": "DELETE"}
+    granted = {
+        (resource, operations[verb])
+        for role in ("paddock-core", "paddock-gangs", "paddock-direct-delete")
+        for _, resource, _, verb in rules("ClusterRole", role)
+        if resource.partition("/")[0] == "pods" and verb in operations
+    }
+    assert granted == {
+        (kind, operation)
+        for operation in operations.values()
+        for kind in covered(spec, operation) - {"bindings"}
+    }
+
+
+# --- the policy of adoption ------------------------------------------------------------------------
+
+
+def adoption() -> tuple[Any, Any]:
+    found, binding = documents(MANIFESTS / "adopt" / "adopt-pods.yaml")
+    assert found["metadata"]["name"] == binding["metadata"]["name"] == binding["spec"]["policyName"]
+    return found["spec"], binding["spec"]
+
+
+def test_adoption_reads_the_config_map_of_the_queues_and_stops_no_pod() -> None:
+    """F-9; that it adopts what YuniKorn would take is shown in e2e/tests/tenants/test_adoption."""
+    spec, binding = adoption()
+    assert spec["paramKind"] == {"apiVersion": "v1", "kind": "ConfigMap"}
+    assert binding["paramRef"] == {
+        "name": CONFIGS_NAME,
+        "namespace": flags("service")["namespace"],
+        "parameterNotFoundAction": "Allow",
+    }
+    assert (spec["failurePolicy"], spec["reinvocationPolicy"]) == ("Ignore", "IfNeeded")
+
+
+def test_adoption_reads_every_filter_with_its_default() -> None:
+    spec, _ = adoption()
+    text = " ".join(each["expression"] for each in spec["variables"])
+    read = dict(re.findall(r'data\[\?"([\w.]+)"\]\.orValue\("([^"]*)"\)', text))
+    keys = {name for name in SERVICE_KEYS if name.startswith("admissionController.filtering.")}
+    assert read == {name: SERVICE_KEYS[name].default for name in keys}
+
+
+def test_adoption_gives_a_scheduler_name_that_paddock_serves() -> None:
+    spec, _ = adoption()
+    (name,) = re.findall(
+        r'"/spec/schedulerName", value: "(\w+)"', spec["mutations"][0]["jsonPatch"]["expression"]
+    )
+    for overlay in ("sidecar", "service", "kubeadm"):
+        assert name in profiles(overlay) & Settings().scheduler_names

@@ -257,7 +257,7 @@ async def test_a_resource_quota_refuses_what_is_beyond_it(cluster: Cluster) -> N
 async def test_the_role_needs_its_part_in_finalizers(cluster: Cluster) -> None:
     """The right matters where `OwnerReferencesPermissionEnforcement` is on, as it is here."""
     async with hand_of(cluster) as hand:
-        role = path_of("ClusterRole", name="paddock")
+        role = path_of("ClusterRole", name="paddock-gangs")
         rules = (await cluster.request("GET", role))["rules"]
         without = [rule for rule in rules if rule["resources"] != ["pods/finalizers"]]
         await cluster.patch(role, {"rules": without})
@@ -307,10 +307,19 @@ async def _may_create(cluster: Cluster) -> bool:
 
     Placeholders are created for that: one without an owner, then one that blocks a deletion.
     """
-    owner = {"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "x", "blockOwnerDeletion": True}
-    pod = cluster.pod("probe")
-    pod["metadata"]["ownerReferences"] = [owner]
+    pod = _probe(cluster)
+    pod["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = True
     return await _tried(cluster, pod) is not None
+
+
+def _probe(cluster: Cluster, **notes: str) -> Object:
+    """A placeholder as the policy of Paddock's account lets it make one; unfit for ``restricted``."""
+    spec = {"automountServiceAccountToken": False, "securityContext": {"runAsNonRoot": True}}
+    annotations = {PLACEHOLDER: "true", **notes}
+    pod = cluster.pod("probe", queue="root.a", annotations=annotations, spec=spec)
+    pod["spec"]["containers"][0]["securityContext"] = {"allowPrivilegeEscalation": False}
+    pod["metadata"]["ownerReferences"] = [{"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "x"}]
+    return pod
 
 
 async def _tried(cluster: Cluster, pod: Object) -> Object | None:
@@ -325,11 +334,11 @@ async def _tried(cluster: Cluster, pod: Object) -> Object | None:
 
 
 async def _refused(cluster: Cluster) -> bool:
-    return await _tried(cluster, cluster.pod("probe")) is None
+    return await _tried(cluster, _probe(cluster)) is None
 
 
 async def _limited(cluster: Cluster) -> bool:
-    return "memory" in _requests(await _tried(cluster, cluster.pod("probe")))
+    return "memory" in _requests(await _tried(cluster, _probe(cluster)))
 
 
 def _policies() -> list[Object]:
@@ -338,15 +347,15 @@ def _policies() -> list[Object]:
 
 async def _treated(cluster: Cluster) -> bool:
     """True if a pod in a queue gets all that the policies give, and a forged name is refused."""
-    made = await _tried(cluster, cluster.pod("probe", queue="root.a"))
-    forged = cluster.pod("probe", annotations={DOMAIN + "user.info": "{}"})
+    made = await _tried(cluster, _probe(cluster))
+    forged = _probe(cluster, **{DOMAIN + "user.info": "{}"})
     return made is not None and all(_gifts(made)) and await _tried(cluster, forged) is None
 
 
 async def _untouched(cluster: Cluster) -> bool:
     """True if the policies change nothing, even a forged name."""
-    made = await _tried(cluster, cluster.pod("probe", queue="root.a"))
-    forged = cluster.pod("probe", annotations={DOMAIN + "user.info": "{}"})
+    made = await _tried(cluster, _probe(cluster))
+    forged = _probe(cluster, **{DOMAIN + "user.info": "{}"})
     return made is not None and not any(_gifts(made)) and await _tried(cluster, forged) is not None
 
 

@@ -17,6 +17,7 @@ from core.ledger.outcomes import EvictionOutcome, Purpose
 from core.workload.budget import BudgetFacts, disruptions_left
 from e2e.cluster.client import ApiFailure, Cluster, Object, node_of, path_of
 from e2e.cluster.watching import PodCache
+from e2e.stands.gangs import PLACEHOLDER
 from e2e.stands.stand import Stand, eventually
 from extender.kube.connection.client import connect
 from extender.kube.effects.effector import Effector
@@ -196,7 +197,8 @@ async def test_a_budget_that_allows_no_eviction_and_pods_that_are_not_ready(
 async def test_a_deletion_asks_no_budget_and_at_once_knows_no_grace(cluster: Cluster) -> None:
     async with Stand(cluster, {"a": {}}) as stand, acting(cluster) as hand:
         await cluster.add_nodes(1)
-        pod = await running(cluster, stand.pods, "placeholder", grace=3600)
+        # Any other its account may delete only with a verb of its own (F-20).
+        pod = await running(cluster, stand.pods, "placeholder", grace=3600, annotations={PLACEHOLDER: "true"})
         await budget(cluster, "db")
         hand.perform(
             DeletePod(
@@ -225,9 +227,9 @@ async def test_a_deletion_asks_no_budget_and_at_once_knows_no_grace(cluster: Clu
 async def test_a_role_without_budgets_is_named(cluster: Cluster) -> None:
     """Paddock reports what it may not read, and is not ready until it may."""
     async with Stand(cluster, {"a": {}}) as stand:
-        role = await cluster.request("GET", path_of("ClusterRole", name="paddock"))
+        role = await cluster.request("GET", path_of("ClusterRole", name="paddock-core"))
         without = [rule for rule in role["rules"] if rule.get("apiGroups") != ["policy"]]
-        await cluster.patch(path_of("ClusterRole", name="paddock"), {"rules": without})
+        await cluster.patch(path_of("ClusterRole", name="paddock-core"), {"rules": without})
         try:
             await eventually(lambda: _forbidden(cluster), "the role is in force")
             await stand.paddock.kill()
@@ -239,7 +241,7 @@ async def test_a_role_without_budgets_is_named(cluster: Cluster) -> None:
 
             await eventually(named, "readyz names it", timeout=30)
         finally:
-            await cluster.patch(path_of("ClusterRole", name="paddock"), {"rules": role["rules"]})
+            await cluster.patch(path_of("ClusterRole", name="paddock-core"), {"rules": role["rules"]})
         await stand.paddock.until_ready()
 
 
@@ -261,13 +263,13 @@ def leaving(pods: PodCache, name: str) -> bool | None:
     return None if pod is None else "deletionTimestamp" in pod["metadata"]
 
 
-async def running(cluster: Cluster, pods: PodCache, name: str, *, grace: int = 0) -> Object:
+async def running(cluster: Cluster, pods: PodCache, name: str, **pod: object) -> Object:
     """Create a running pod of `LABELS`. A pod that does not run is protected by no budget."""
-    made = await cluster.create_pod(name, queue="root.a", labels=LABELS, grace=grace)
+    made = await cluster.create_pod(name, queue="root.a", labels=LABELS, **pod)
 
     def runs() -> bool:
-        pod = pods.named(name)
-        return pod is not None and bool(node_of(pod)) and pod["status"].get("phase") == "Running"
+        found = pods.named(name)
+        return found is not None and bool(node_of(found)) and found["status"].get("phase") == "Running"
 
     await pods.until(runs, f"{name} runs")
     return made

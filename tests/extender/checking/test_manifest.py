@@ -156,7 +156,7 @@ def test_every_value_that_refuses_the_reload_is_a_problem_with_its_place() -> No
         ("log.core.scheduler.level", "--log-level"),
         ("event.maxStreams", "event stream"),
         ("admissionController.accessControl.externalUsers", "manifests/identity"),
-        ("admissionController.filtering.processNamespaces", "admission webhook"),
+        ("admissionController.webHook.amServiceName", "admission webhook"),
     ],
 )
 def test_a_key_that_does_nothing_here_is_a_warning_with_the_reason(key: str, why: str) -> None:
@@ -166,6 +166,21 @@ def test_a_key_that_does_nothing_here_is_a_warning_with_the_reason(key: str, why
     ((rule, path, line),) = places(verdict.warnings)
     assert (rule, path, line) == ("SRC-4", f'data["{key}"]', 5)
     assert why in verdict.warnings[0].message
+
+
+@pytest.mark.rule("POD-31")
+@pytest.mark.parametrize("name", ["process", "bypass", "label", "noLabel"])
+def test_a_key_that_only_the_policy_of_adoption_reads(name: str) -> None:
+    """F-9: an expression that does not compile would stop the policy."""
+    key = f"admissionController.filtering.{name}Namespaces"
+    verdict = checked(config_map(document(), **{key: "'^team-, b$'"}))
+    ((rule, path, line),) = places(verdict.warnings)
+    assert (rule, path, line) == ("POD-31", f'data["{key}"]', 5)
+    assert "counts only where manifests/adopt is installed" in verdict.warnings[0].message
+    verdict = checked(config_map(document(), **{key: "'^team-, (b'"}))
+    assert verdict.right
+    assert [each.rule for each in verdict.warnings] == ["POD-31", "POD-31"]
+    assert '"(b" is no regular expression' in verdict.warnings[1].message
 
 
 @pytest.mark.rule("SRC-4")

@@ -67,6 +67,7 @@ def test_a_placeholder_of_a_plain_group() -> None:
             "restartPolicy": "Never",
             "terminationGracePeriodSeconds": 0,
             "hostNetwork": False,
+            "automountServiceAccountToken": False,
             "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
             "containers": [
                 {

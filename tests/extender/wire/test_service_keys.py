@@ -34,6 +34,7 @@ OTHERS = {
     "admissionController.filtering.bypassNamespaces": "^kube-system$",
     "admissionController.filtering.labelNamespaces": "",
     "admissionController.filtering.noLabelNamespaces": "",
+    "admissionController.filtering.defaultQueue": "",
     "admissionController.accessControl.bypassAuth": False,
     "admissionController.accessControl.trustControllers": True,
     "admissionController.accessControl.systemUsers": "^system:serviceaccount:kube-system:",
