@@ -1,4 +1,4 @@
-"""Diagrams of the transition tables in docs/: ``python -m tests.architecture.phase_diagrams`` writes them."""
+"""Transition tables as pages of docs/: ``python -m tests.architecture.phase_diagrams`` writes them."""
 
 import ast
 import inspect
@@ -19,7 +19,7 @@ NOTICE = "<!-- Written by `python -m tests.architecture.phase_diagrams`; do not 
 
 
 class Table(NamedTuple):
-    """One transition table. ``intro``: the sentences above its diagram."""
+    """One transition table. ``intro``: the sentences above it."""
 
     title: str
     intro: str
@@ -59,19 +59,19 @@ PAGES: Mapping[str, tuple[Table, ...]] = {
 
 
 def page(tables: tuple[Table, ...]) -> str:
-    """Markdown of one page: per table a diagram, and the meaning of each phase."""
+    """Markdown of one page: each table, and the meaning of each phase."""
     return "\n".join([NOTICE, *(line for table in tables for line in _section(table))])
 
 
 def _section(table: Table) -> Iterator[str]:
     yield from ("", f"# {table.title}", "", *textwrap.wrap(table.intro, 110, break_on_hyphens=False), "")
-    yield from ("```mermaid", "stateDiagram-v2")
-    for phase in type(table.initial):
-        yield f'    state "{phase.value}" as {phase.name}'
-    yield f"    [*] --> {table.initial.name}"
+    yield from (f"It begins as **{table.initial.value}**.", "")
+    yield from ("| phase | event | next phase |", "| --- | --- | --- |")
+    last = None
     for (phase, event), following in table.following.items():
-        yield f"    {phase.name} --> {following.name}: {event.value}"
-    yield from ("```", "", "| phase | meaning |", "| --- | --- |")
+        yield f"| {'' if phase is last else phase.value} | {event.value} | {following.value} |"
+        last = phase
+    yield from ("", "| phase | meaning |", "| --- | --- |")
     meanings = meanings_of(type(table.initial))
     for phase in type(table.initial):
         yield f"| {phase.value} | {meanings[phase.name]} |"

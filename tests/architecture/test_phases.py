@@ -1,4 +1,4 @@
-"""Phases move by their tables only, the tables are whole, and the diagrams in docs/ show them."""
+"""Phases move by their tables only, the tables are whole, and the pages in docs/ show them."""
 
 import ast
 from collections.abc import Callable, Mapping
@@ -47,11 +47,11 @@ def test_an_assignment_planted_in_the_ledger_is_found() -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_diagrams_are_current(name: str) -> None:
+def test_the_pages_are_current(name: str) -> None:
     assert (FOLDER / name).read_text() == page(PAGES[name]), "run python -m tests.architecture.phase_diagrams"
 
 
-def test_a_changed_table_changes_its_diagram() -> None:
+def test_a_changed_table_changes_its_page() -> None:
     (table,) = PAGES["gang-phases.md"]
     changed = table._replace(
         following={**table.following, (GangPhase.STARTED, GangEvent.DISBANDED): GangPhase.ORDINARY}
