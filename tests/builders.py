@@ -37,7 +37,7 @@ OF_AGENTS: Mapping[str, object] = {
     "daemon_set": Controller("agents", "uid-of-agents"),
     "labels": {"app": "agents"},
 }
-"""What a pod says that `AGENTS` made; besides it is for a ``required_node``."""
+"""Fields of a pod that `AGENTS` made; a ``required_node`` comes besides."""
 
 
 def make_pod(
@@ -71,7 +71,7 @@ def make_pod(
 
 
 def make_gang(members: int = 10, *, cpu: int = 1000, name: str = "g") -> Gang:
-    """One task group. ``cpu``: of a member, in millicores."""
+    """A gang of one task group. ``cpu``: of a member, in millicores."""
     group = TaskGroup(name, members, Resource({"pods": 1, "vcore": cpu}))
     return Gang((group,), group.size.times(members))
 
@@ -188,14 +188,14 @@ def woken(ledger: Ledger, *, now: float, slices: int = 50) -> list[str]:
 
 
 def usage(ledger: Ledger, path: str, name: str = "vcore") -> tuple[int, int, int]:
-    """What a queue holds of one resource: allocated, reserved, pending."""
+    """Usage of one resource in a queue: allocated, reserved, pending."""
     queue = ledger.view.tree.get(path)
     assert queue is not None, f"no queue {path}"
     return queue.allocated.get(name), queue.reserved.get(name), queue.pending.get(name)
 
 
 def charges(ledger: Ledger) -> dict[PodUid, Charge]:
-    """What each pod is charged that is charged at all."""
+    """Charges of all pods that have one."""
     found = {record.uid: ledger.view.charge_of(record.uid) for record in ledger.view.pods()}
     return {uid: charge for uid, charge in found.items() if charge is not None}
 
@@ -208,18 +208,18 @@ def record_of(ledger: Ledger, uid: str) -> PodRecord:
 
 
 def drifts(ledger: Ledger) -> list[Drift]:
-    """What the audit of a ledger finds; empty when it is right."""
+    """Findings of a ledger's audit; none if it is right."""
     return [drift for step in ledger.audit_steps() for drift in step]
 
 
 def triggered(ledger: Ledger, ask: str, *victims: str) -> None:
-    """A plan is carried out for an ask, on a node that nothing else is about, and pods are its victims."""
+    """Carry out a plan for an ask, on a node that no other plan is about; the pods are its victims."""
     chosen = tuple(on.ChosenVictim(PodUid(each), "") for each in victims)
     ledger.apply(on.PlanCommitted(PodUid(ask), A_PLAN, _node_for(ask), chosen), now=START)
 
 
 def untriggered(ledger: Ledger, ask: str) -> None:
-    """That plan could not be written on the ask, so that it is not carried out."""
+    """Fail to write that plan on the ask, so that it is not carried out."""
     entries = ((RESERVED_NODE, str(_node_for(ask))), (TRIGGERED, A_PLAN))
     ledger.apply(on.RecordWritten(PodUid(ask), entries, False, Purpose.PLAN), now=START)
 
@@ -229,18 +229,18 @@ def _node_for(ask: str) -> NodeName:
 
 
 def marked(ledger: Ledger, victim: str, queue: str) -> None:
-    """A pod is a victim, because the quota of a queue shrank."""
+    """Mark a pod as a victim, because the quota of a queue shrank."""
     chosen = (on.ChosenVictim(PodUid(victim), ""),)
     ledger.apply(on.QuotaReclaimed(PodUid(""), QueuePath(queue), chosen), now=START)
 
 
 def unmarked(ledger: Ledger, victim: str) -> None:
-    """That could not be written on the pod, so that it is spared."""
+    """Fail to write that on the pod, so that it is spared."""
     ledger.apply(on.RecordWritten(PodUid(victim), ((PREEMPTED_FOR, ""),), False, Purpose.VICTIM), now=START)
 
 
 def reserved_on(ledger: Ledger, ask: str, node: str) -> None:
-    """A node is reserved for an ask, as the instance that acted before wrote on it; "" for none any more."""
+    """Reserve a node for an ask, as the former acting instance wrote on it; "" for none any more."""
     facts = record_of(ledger, ask).facts
     shown = replace(facts, reserved_node=NodeName(node), version=facts.version + 1)
     ledger.apply(on.PodObserved(shown), now=START)

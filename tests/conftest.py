@@ -1,6 +1,6 @@
-"""What holds for every test: a ledger that a test has touched must pass the audit when the test ends.
+"""Fixtures of all tests: each ledger that a test has touched must pass the audit when the test ends.
 
-Also counts which rules of the specification were shown by tests that passed.
+The rules of the specification that passing tests have shown are counted, too.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from tests.rules import SHOWN, Shown
 
 TESTS = Path(__file__).parent
 
-# Both would fail a test for the machine's being slow.
+# Both would fail a test because the machine is slow.
 settings.register_profile("untimed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 

@@ -1,8 +1,8 @@
-"""How much work a call is, counted and not timed: the same on any machine, however loaded.
+"""Counted work of a call, the same on any machine, however loaded.
 
-Counted are the steps of Python (calls, lines and turns of loops) and the memory that is taken, also in
-passing: one more for every `UNIT` bytes, so that copying something large counts, which is one step in Python.
-What only reads in C, such as a search in a list, is not seen. Where that is the danger a test takes an input
+Steps of Python are counted: calls, lines and turns of loops. Memory is counted, too, even if it is freed
+again: one step for every `UNIT` bytes. Copying something large, which is one step in Python, therefore
+counts. Reading in C, such as a search in a list, is not seen. Where that is the danger, a test takes an input
 on which it would outlast pytest's time-out.
 
 A coverage tool or a debugger is put aside during the call, as both trace too, and afterwards put back.
@@ -20,7 +20,10 @@ UNIT = 64
 
 
 def effort(call: Callable[[], object]) -> int:
-    """Of this thread. The first call may cost more than those after it: patterns are compiled, then kept."""
+    """Measure this thread.
+
+    The first call may cost more than later ones, since patterns are compiled and cached.
+    """
     steps, before, was_tracing = 0, sys.gettrace(), tracemalloc.is_tracing()
     tracemalloc.start()
     held, _ = tracemalloc.get_traced_memory()

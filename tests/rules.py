@@ -1,4 +1,4 @@
-"""Which rules of the specification this run has shown: marks are counted when their test has passed."""
+"""Rules of the specification that this run has shown: marks are counted when their test has passed."""
 
 from collections import Counter
 from dataclasses import dataclass, field

@@ -149,11 +149,11 @@ def name_faults(
     other_meanings: Iterable[str] = (),
 ) -> list[str]:
     """Modules and folders called by a word that the house does not use."""
-    words, meanings = tuple(banned), tuple(other_meanings)
+    listed, meanings = tuple(banned), tuple(other_meanings)
     found = {
         place: word
         for place in _places(modules)
-        if (word := banned_word(place.rpartition(".")[2], words, meanings))
+        if (word := banned_word(place.rpartition(".")[2], listed, meanings))
     }
     return [
         *(f"{place} has {found[place]!r} in its name" for place in sorted(found.keys() - set(misnamed))),

@@ -19,7 +19,7 @@ NOTICE = "<!-- Written by `python -m tests.architecture.phase_diagrams`; do not 
 
 
 class Table(NamedTuple):
-    """One transition table. ``intro``: the sentences above it."""
+    """A transition table. ``intro``: the sentences above it."""
 
     title: str
     intro: str

@@ -10,7 +10,7 @@ from tests.architecture.tables import TABLES, tables
 
 
 def house_faults() -> list[str]:
-    """What every guard that has a table finds in the code base."""
+    """Faults that the guards with a table find in the code base."""
     read, held = sources(), tables()
     product = [each for each in read if each.package.partition(".")[0] in ("core", "extender")]
     return [
@@ -27,8 +27,8 @@ def shrunk(text: str, faults: Iterable[str]) -> str:
     """The tables without the rows that a fault says to take out; nothing is ever added."""
     found = [re.match(r"take out the (exception|width of) ([^:]+):", fault) for fault in faults]
     starts = {f'"{each[2]}"' for each in found if each is not None}
-    kept = (line for line in text.splitlines(keepends=True) if not _begins_with(line.strip(), starts))
-    return "".join(kept)
+    left = (line for line in text.splitlines(keepends=True) if not _begins_with(line.strip(), starts))
+    return "".join(left)
 
 
 def _begins_with(line: str, starts: set[str]) -> bool:

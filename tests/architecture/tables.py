@@ -43,7 +43,7 @@ class Tables:
     wide: dict[str, int]
     #: Folders of tests that may read the state of a ledger.
     behind_view: tuple[str, ...]
-    #: Words that no module or folder is called.
+    #: Banned words: no module or folder, and no other name, has them.
     banned: tuple[str, ...]
     #: Phrases in which such a word means something else.
     other_meanings: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What the ledger's folders may import, how wide a folder may be, and what a module may be called."""
+"""Imports of the ledger's folders, the width of a folder, and the names of modules."""
 
 import pytest
 
@@ -107,7 +107,7 @@ def test_a_folder_that_is_too_wide_is_found() -> None:
     assert width_faults(wide[:-1], {"core.a": 15}) == ["take out the width of core.a: it has 14 modules"]
 
 
-def test_modules_are_called_by_the_words_of_the_house() -> None:
+def test_modules_are_named_by_the_house() -> None:
     names, modules = tables(), [each.module for each in sources()]
     assert name_faults(modules, names.banned, names.misnamed, other_meanings=names.other_meanings) == []
 

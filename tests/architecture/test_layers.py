@@ -1,4 +1,4 @@
-"""Who may import whom (DESIGN-8), and how long a file may be.
+"""Imports between packages (DESIGN-8), and the length of files.
 
 Every module of ``core`` and ``extender`` needs a row here; one without fails the test.
 """
@@ -53,13 +53,13 @@ ROWS: dict[str, int] = {
     "extender.cli": 10,
 }
 
-KEPT_APART = 9
+APART = 9
 """The row whose packages do not know each other either."""
 
 PACKAGES = ("core", "extender")
 
 IMPURE = frozenset({"asyncio", "time", "datetime", "random", "logging", "os", "importlib"})
-"""What ``core`` must not use although it is in the standard library."""
+"""Modules of the standard library that ``core`` must not use."""
 
 WITHOUT_PRODUCT = (
     "programs/control_plane",
@@ -101,7 +101,7 @@ def mentions_type_checking(source: str) -> bool:
 
 
 def faults(module: str, source: str, *, is_package: bool = False) -> list[str]:
-    """What a module of ``core`` or ``extender`` does against the rules, one sentence each."""
+    """Breaches of the rules by a module of ``core`` or ``extender``, one sentence each."""
     found = [f"{module} mentions TYPE_CHECKING"] if mentions_type_checking(source) else []
     package = module if is_package else module.rpartition(".")[0]
     imported = sorted(set(imports_of(source, package)))
@@ -130,8 +130,8 @@ def _row_fault(module: str, home: str, name: str) -> str | None:
         return f"{module} imports {name}, which has no row"
     if ROWS[other] > ROWS[home]:
         return f"{module} (row {ROWS[home]}) imports {name} (row {ROWS[other]})"
-    if ROWS[home] == KEPT_APART == ROWS[other] and other != home:
-        return f"{module} imports {name} beside it in row {KEPT_APART}"
+    if ROWS[home] == APART == ROWS[other] and other != home:
+        return f"{module} imports {name} beside it in row {APART}"
     return None
 
 
@@ -154,14 +154,14 @@ def test_every_module_keeps_to_its_row() -> None:
     assert not found
 
 
-def test_every_home_that_exists_was_looked_at() -> None:
-    looked_at = {home_of(module) for module, _ in modules()} - {None}
+def test_every_home_that_exists_was_checked() -> None:
+    homes_found = {home_of(module) for module, _ in modules()} - {None}
     there = {
         home
         for home in ROWS
         if (path := ROOT.joinpath(*home.split("."))).with_suffix(".py").exists() or path.is_dir()
     }
-    assert looked_at == there >= {"core.ledger", "core.decisions", "extender.engine", "extender.verbs"}
+    assert homes_found == there >= {"core.ledger", "core.decisions", "extender.engine", "extender.verbs"}
 
 
 def long_files(read: Iterable[Source]) -> dict[str, int]:
@@ -183,7 +183,7 @@ def test_a_file_that_is_too_long_is_found(package: str) -> None:
 def behind_the_view(read: Iterable[Source], allowed: Iterable[str]) -> list[str]:
     """Places where a test reads the state of a ledger, which only its view should show.
 
-    ``allowed``: folders that may. A test's own class may call a field of its own so.
+    ``allowed``: folders that may. A test's own class may have a field of that name.
     """
     folders = tuple(f"{folder}." for folder in allowed)
     return [

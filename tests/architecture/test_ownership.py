@@ -121,7 +121,7 @@ from core.tally import Tally
 
 
 def small_house(text: str = "", rules: Ownership = RULES) -> list[str]:
-    """What is found in a small code base with one more module."""
+    """Faults found in a small code base with one more module."""
     return ownership_faults(
         [*(Source(*each) for each in HOUSE.items()), Source("core.ledger.other", IMPORTS + text)], rules
     )

@@ -34,7 +34,7 @@ def unfinished(read: Iterable[Source]) -> list[str]:
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
-    """What is in a function, without the functions within it."""
+    """Nodes of a function, without those of functions inside it."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.FunctionDef | ast.Lambda):
             yield child

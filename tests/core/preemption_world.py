@@ -1,4 +1,4 @@
-"""A small cluster for tests of preemption: queues by path, pods that run, asks that wait, in whole units."""
+"""A small cluster for tests of preemption: queues by path, running pods, waiting asks, in whole units."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -150,14 +150,14 @@ class World:
         return next((found for uid in waiting if (found := self.commit(uid, recreate=recreate))), set())
 
     def until_quiet(self, *, most: int = 100) -> list[str]:
-        """Who is evicted, in order, while every victim is created anew and every ask plans in turn."""
-        gone: list[str] = []
+        """Names of evicted pods in order, while every victim is created anew and every ask plans in turn."""
+        lost: list[str] = []
         for _ in range(most):
             evicted = self.one_commit(recreate=True)
             if not evicted:
-                return gone
-            gone += sorted(evicted)
-        raise AssertionError(f"not quiet after {most} plans: {gone}")
+                return lost
+            lost += sorted(evicted)
+        raise AssertionError(f"not quiet after {most} plans: {lost}")
 
     def used(self, path: str, name: str = "vcore") -> int:
         found = self.tree.get(path)

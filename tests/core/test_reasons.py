@@ -21,7 +21,9 @@ UNPLACED = Refusal(Code.PLACEMENT_FAILED, "no queue root.a")
 DRAINING = Refusal(Code.QUEUE_DRAINING, "root.a")
 
 
-def told(*refusals: tuple[float, Refusal], generation: int = 1, last: SentRefusal | None = None) -> list[str]:
+def texts_of(
+    *refusals: tuple[float, Refusal], generation: int = 1, last: SentRefusal | None = None
+) -> list[str]:
     """The texts sent at each attempt."""
     texts = []
     for now, refusal in refusals:
@@ -42,18 +44,18 @@ def test_a_text_is_code_queue_and_limit(refusal: Refusal, text: str) -> None:
 
 
 def test_the_text_stays_while_its_code_holds_whoever_refuses() -> None:
-    assert told((0, QUOTA), (50, PARENT), (100, PARENT)) == [QUOTA.text] * 3
+    assert texts_of((0, QUOTA), (50, PARENT), (100, PARENT)) == [QUOTA.text] * 3
 
 
 def test_another_code_takes_over_when_it_has_held_for_30_s() -> None:
     attempts = [(0.0, QUOTA), (5.0, UNPLACED), (34.9, UNPLACED), (35.0, UNPLACED), (36.0, UNPLACED)]
-    assert told(*attempts) == [QUOTA.text] * 3 + [UNPLACED.text] * 2
+    assert texts_of(*attempts) == [QUOTA.text] * 3 + [UNPLACED.text] * 2
 
 
 def test_a_wait_for_a_turn_is_replaced_at_once_and_does_not_take_over_so_soon() -> None:
     turn = Refusal(Code.WAITING_FOR_TURN, "root.a")
     attempts = [(0.0, turn), (0.1, QUOTA), (0.2, turn), (30.1, turn), (30.3, turn)]
-    assert told(*attempts) == [turn.text, *[QUOTA.text] * 2, QUOTA.text, turn.text]
+    assert texts_of(*attempts) == [turn.text, *[QUOTA.text] * 2, QUOTA.text, turn.text]
 
 
 def test_a_break_starts_the_30_s_again() -> None:
@@ -65,24 +67,24 @@ def test_a_break_starts_the_30_s_again() -> None:
         (60.9, UNPLACED),
         (61.0, UNPLACED),
     ]
-    assert told(*attempts) == [QUOTA.text] * 5 + [UNPLACED.text]
+    assert texts_of(*attempts) == [QUOTA.text] * 5 + [UNPLACED.text]
 
 
 def test_a_third_code_starts_the_30_s_again() -> None:
     attempts = [(0.0, QUOTA), (5.0, UNPLACED), (30.0, DRAINING), (36.0, DRAINING), (60.0, DRAINING)]
-    assert told(*attempts) == [QUOTA.text] * 4 + [DRAINING.text]
+    assert texts_of(*attempts) == [QUOTA.text] * 4 + [DRAINING.text]
 
 
 def test_a_flapping_code_never_changes_the_text() -> None:
     attempts = [(float(at), QUOTA if at % 20 else UNPLACED) for at in range(0, 400, 10)]
-    assert set(told(*attempts)) == {UNPLACED.text}
+    assert set(texts_of(*attempts)) == {UNPLACED.text}
 
 
 def test_a_new_document_changes_the_text_when_it_has_held_for_30_s() -> None:
     raised = Refusal(Code.QUOTA_EXCEEDED, "root.a", "max vcore=4")
     last = next_sent(None, QUOTA, generation=1, now=0.0)
     attempts = [(10.0, raised), (39.0, raised), (40.0, raised)]
-    assert told(*attempts, generation=2, last=last) == [QUOTA.text, QUOTA.text, raised.text]
+    assert texts_of(*attempts, generation=2, last=last) == [QUOTA.text, QUOTA.text, raised.text]
 
 
 @pytest.mark.rule("QUO-7")

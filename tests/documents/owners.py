@@ -31,7 +31,7 @@ TITLES: Mapping[str, str] = {
 
 
 class Row(NamedTuple):
-    """One line of the table. ``path``: from the record, such as ``state.usage.charges``."""
+    """A line of the table. ``path``: from the record, such as ``state.usage.charges``."""
 
     path: str
     meaning: str

@@ -24,7 +24,7 @@ TEXTS = {".py", ".yaml", ".yml", ".md", ".json", ".toml", ".txt", ".html", ".js"
 """Suffixes of files that are read."""
 
 NO_RULES = {"UTF-8", "SHA-256", "TEAM-019", "ISO-8601"}
-"""Words that look like a rule id."""
+"""Texts that only resemble a rule id."""
 
 NOTICE = "<!-- Written by `python -m tests.documents.rule_ids`; do not edit. -->"
 
@@ -41,7 +41,7 @@ _HEADING = re.compile(r"^#{2,4} ([A-Z]+-[0-9]+(?:\.[0-9]+)?)$", re.MULTILINE)
 
 
 class Page(NamedTuple):
-    """One page of the specification. ``rules``: ids of its headings, in the order of the page."""
+    """A page of the specification. ``rules``: ids of its headings, in the order of the page."""
 
     name: str
     title: str

@@ -45,9 +45,9 @@ def test_the_paragraphs_are_those_of_the_codes_in_their_order() -> None:
     assert list(paragraphs(TROUBLESHOOT.read_text(encoding="utf-8"))) == [code.value for code in Code]
 
 
-@pytest.mark.parametrize(("gone", "found"), [("### QuotaExceeded\n", 3), ("**What to do.** ", len(Code))])
-def test_a_paragraph_that_is_missing_is_found(gone: str, found: int) -> None:
-    assert len(unexplained(TROUBLESHOOT.read_text(encoding="utf-8").replace(gone, ""))) == found
+@pytest.mark.parametrize(("missing", "found"), [("### QuotaExceeded\n", 3), ("**What to do.** ", len(Code))])
+def test_a_paragraph_that_is_missing_is_found(missing: str, found: int) -> None:
+    assert len(unexplained(TROUBLESHOOT.read_text(encoding="utf-8").replace(missing, ""))) == found
 
 
 def examples() -> Iterator[str]:

@@ -21,10 +21,10 @@ _SVG = "{http://www.w3.org/2000/svg}"
 def faults_of_picture(text: str) -> list[str]:
     """Parts that a picture lacks for those who cannot see it, or see it on a dark page."""
     root = ElementTree.fromstring(text)  # noqa: S314 a file of this repository
-    told = [name for name in ("title", "desc") if (root.findtext(_SVG + name) or "").strip() == ""]
+    missing = [name for name in ("title", "desc") if (root.findtext(_SVG + name) or "").strip() == ""]
     outside = [] if not re.search(r"(?:href|url\()\s*=?\s*[\"']?https?:", text) else ["nothing from outside"]
     dark = [] if "prefers-color-scheme: dark" in text else ["colours for dark pages"]
-    return [*told, *dark, *outside]
+    return [*missing, *dark, *outside]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -49,7 +49,7 @@ def test_pictures_say_what_they_show(picture: Path) -> None:
     assert faults_of_picture(picture.read_text()) == []
 
 
-def test_a_picture_without_words_is_found() -> None:
+def test_a_picture_without_text_is_found() -> None:
     planted = (
         '<svg xmlns="http://www.w3.org/2000/svg"><desc> </desc><image href="https://example.com/x"/></svg>'
     )

@@ -15,7 +15,7 @@ DOORS = (
     *("another scheduler", "finalizers", "PodGroup objects", "256 KB", "gates of others"),
     *("system priority classes", "look alike", "clock stands still", "two schedulers"),
 )
-"""Words by which the rows of F-26 are known: one for each way in that it lists."""
+"""Phrases that identify the rows of F-26: one for each way in that it lists."""
 
 NO_TEST = "none yet"
 OPEN = "**open**"
@@ -25,7 +25,7 @@ _FINDING = re.compile(r"\b(F-[0-9]+):")
 
 
 class Threat(NamedTuple):
-    """One row of the table."""
+    """A row of the table."""
 
     asset: str
     attacker: str
@@ -70,7 +70,7 @@ def _functions(path: str) -> set[str]:
 def open_findings(text: str) -> set[str]:
     """Findings whose paragraph says that they have no complete answer."""
     parts = re.split(r"^### (F-[0-9]+)$", text, flags=re.MULTILINE)
-    return {finding for finding, told in zip(parts[1::2], parts[2::2], strict=True) if "**Open" in told}
+    return {finding for finding, part in zip(parts[1::2], parts[2::2], strict=True) if "**Open" in part}
 
 
 THREATS = threats(SECURITY.read_text())
@@ -91,8 +91,8 @@ def test_the_tests_exist() -> None:
 
 
 def test_open_rows_are_those_of_the_specification() -> None:
-    told = {threat.finding for threat in THREATS if OPEN in threat.answer}
-    assert told - {"F-26"} == open_findings(ATTACKS.read_text()) - {"F-26"}
+    unanswered = {threat.finding for threat in THREATS if OPEN in threat.answer}
+    assert unanswered - {"F-26"} == open_findings(ATTACKS.read_text()) - {"F-26"}
 
 
 @pytest.mark.parametrize(

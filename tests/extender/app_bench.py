@@ -132,7 +132,7 @@ async def server(kubeconfig: Callable[[FakeApi], str]) -> AsyncIterator[Server]:
 
 @pytest.fixture(autouse=True)
 def undone() -> Iterator[None]:
-    """What a process does to itself at its start, and a test must take back."""
+    """Undo what a process does to itself at its start."""
     yield
     gc.unfreeze()
     structlog.reset_defaults()

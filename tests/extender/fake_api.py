@@ -1,8 +1,6 @@
-"""A Kubernetes API server in memory, on a loopback port, for tests of the shell.
+"""A Kubernetes API server in memory, on a loopback port, that breaks on demand.
 
-It keeps objects of any kind and speaks what the product uses: consistent paged lists, watches from a version
-with bookmarks and field selectors, create, replace, merge patch, delete, Binding, Eviction. It breaks on
-demand: statuses, lost replies, cuts, silence, expired versions. No validation, no admission, no finalizers.
+It holds objects of any kind and serves paged lists, watches with field selectors, writes, Binding, Eviction.
 """
 
 import asyncio
@@ -44,7 +42,7 @@ class Fault:
     answer: Answer
 
     def takes(self, request: Request) -> bool:
-        """Whether this request is one to break; counts it."""
+        """True if this request is one to break; it is counted."""
         hit = (
             self.times > 0
             and self.method in ("", request.method)
@@ -56,8 +54,11 @@ class Fault:
 
 
 class FakeApi:
-    """The server. ``requests``: all that arrived; ``tokens``: when not None, the bearer tokens it accepts;
-    ``clock``: the time its Date header shows; ``silent``: watches send nothing and stay open."""
+    """The server.
+
+    ``requests``: all that arrived. ``tokens``: bearer tokens it accepts, None for all. ``clock``: the time of
+    its Date header. ``silent``: watches send nothing and stay open.
+    """
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
@@ -243,9 +244,9 @@ class FakeApi:
         return await self._routed(request)
 
     async def _routed(self, request: Request) -> web.StreamResponse:
-        words = request.path.strip("/").split("/")
-        if words[0] == "apis" and len(words) < 4:
-            return self._discovered(*words[1:])
+        parts = request.path.strip("/").split("/")
+        if parts[0] == "apis" and len(parts) < 4:
+            return self._discovered(*parts[1:])
         target = Target.of(request.path)
         if request.method == "GET" and request.is_watch:
             return await self._watch(request, target)
@@ -259,7 +260,7 @@ class FakeApi:
         return self._on_object(request, target, stored.object)
 
     def _discovered(self, group: str, version: str = "") -> web.Response:
-        """What of a group is served; by default nothing."""
+        """The resources of an API group that are served; none by default."""
         served = self.served.get(group)
         if served is None or (version and version not in served):
             return refusal(404, f"{group} is not served")

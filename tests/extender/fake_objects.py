@@ -1,4 +1,4 @@
-"""What the fake API server holds, hears and refuses with: objects, versions, selectors, requests. No I/O."""
+"""Contents of the fake API server: objects, versions, selectors, requests, refusals. No I/O."""
 
 import asyncio
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Request:
-    """One request as it arrived. ``body``: raw; ``raw``: aiohttp's own."""
+    """A request as it arrived. ``body``: raw; ``raw``: aiohttp's own."""
 
     method: str
     path: str
@@ -35,7 +35,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Target:
-    """What a path names: ``/api/v1/namespaces/{namespace}/{resource}/{name}/{sub}``, or parts of it."""
+    """The parts of a path: ``/api/v1/namespaces/{namespace}/{resource}/{name}/{sub}``."""
 
     group: str
     resource: str
@@ -45,9 +45,9 @@ class Target:
 
     @classmethod
     def of(cls, path: str) -> "Target":
-        words = path.strip("/").split("/")
-        group = "/".join(words[: 2 if words[0] == "api" else 3])
-        rest = words[2 if words[0] == "api" else 3 :]
+        parts = path.strip("/").split("/")
+        group = "/".join(parts[: 2 if parts[0] == "api" else 3])
+        rest = parts[2 if parts[0] == "api" else 3 :]
         namespace = ""
         if rest[0] == "namespaces" and len(rest) > 2:
             namespace, rest = rest[1], rest[2:]
@@ -71,7 +71,7 @@ class Change:
 
 @dataclass(eq=False)
 class Watcher:
-    """``outbox``: bytes to send; None: end cleanly; "abort": cut the connection."""
+    """A watch. ``outbox``: bytes to send, None to end cleanly, or "abort" to cut the connection."""
 
     target: Target
     selector: str
@@ -98,7 +98,7 @@ def pass_on(change: Change, watcher: Watcher) -> None:
 
 
 def selects(selector: str, obj: Json) -> bool:
-    """Whether a field selector (``a.b=c,d!=e``) admits the object; an absent field is empty."""
+    """True if a field selector (``a.b=c,d!=e``) admits the object; an absent field is empty."""
     for term in filter(None, selector.split(",")):
         path, _, value = term.partition("=")
         node: Any = obj

@@ -1,11 +1,11 @@
-"""Pods that say very much, as a tenant may write them, in the shapes that cost most. No tests live here."""
+"""Huge pods, as a tenant may write them, in the shapes that cost most. No tests."""
 
 import json
 from collections.abc import Callable
 from typing import Any
 
 Shape = Callable[[int], dict[str, Any]]
-"""What a pod says besides the usual, by its number."""
+"""Additional fields of a pod, by its number."""
 
 USER_INFO = "yunikorn.apache.org/user.info"
 TASK_GROUPS = "yunikorn.apache.org/task-groups"

@@ -1,4 +1,4 @@
-"""What the tests of reflectors stand on: a fake server, sinks that remember, sleeps that hurry."""
+"""Bench of the tests of reflectors: a fake server, sinks that remember, sleeps that hurry."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -33,7 +33,7 @@ pod_from: Callable[[bytes], Pod] = msgspec.json.Decoder(Pod).decode
 
 
 class Mirror:
-    """A sink that does what sinks are told to, and remembers the calls."""
+    """A sink that does what sinks must do, and remembers the calls."""
 
     def __init__(self) -> None:
         self.pods: dict[str, int] = {}
@@ -48,8 +48,8 @@ class Mirror:
         self.calls.append(f"deleted {key}")
 
     def on_listed(self, keys: frozenset[str]) -> None:
-        for gone in self.pods.keys() - keys:
-            del self.pods[gone]
+        for deleted in self.pods.keys() - keys:
+            del self.pods[deleted]
         self.calls.append("listed")
 
 

@@ -111,7 +111,7 @@ class Rig:
         self.planned.append(call)
 
     def run_planned(self) -> None:
-        """Run passes until none is planned any more."""
+        """Run cycles until none is planned any more."""
         while self.planned:
             self.planned.pop(0)()
 
@@ -203,7 +203,7 @@ def nodes_of(*names: str) -> frozenset[NodeName]:
 
 @dataclass
 class Door:
-    """A listener for verbs, and what it told of its calls. ``faults``: verb and fault of each that failed."""
+    """A listener for verbs, and its reports about calls. ``faults``: verb and fault of each that failed."""
 
     client: ClientSession
     port: int
@@ -234,11 +234,11 @@ async def serving(
     guards: Guards | None = None,
 ) -> AsyncIterator[Door]:
     """The real listener for these verbs, on a loopback port."""
-    told: list[Door] = []
+    doors: list[Door] = []
     app = verbs_app(
         answers,
-        measure=lambda *call: told[0].measure(*call),
-        on_bug=lambda *bug: told[0].on_bug(*bug),
+        measure=lambda *call: doors[0].measure(*call),
+        on_bug=lambda *bug: doors[0].on_bug(*bug),
         most_bytes=most_bytes,
         door=guards,
     )
@@ -246,8 +246,8 @@ async def serving(
     port = runner.addresses[0][1]
     try:
         async with ClientSession(f"http://127.0.0.1:{port}") as client:
-            told.append(Door(client, port))
-            yield told[0]
+            doors.append(Door(client, port))
+            yield doors[0]
     finally:
         await runner.cleanup()
 
@@ -275,7 +275,7 @@ def changed(change: Callable[[dict[str, Any]], object], body: bytes = BODIES["fi
 
 
 async def answers_still(door: Door) -> None:
-    """Whatever came before."""
+    """Assert that the listener still answers, whatever came before."""
     # An application of its own: a body may have said anything of the others.
     status, answer = await door.post("filter", filter_body("well", app="well"))
     assert (status, answer) == (200, {"NodeNames": ["n1", "n2"]})

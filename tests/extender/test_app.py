@@ -204,7 +204,7 @@ async def test_a_pod_from_filter_to_bind(server: Server) -> None:
     assert "paddock_" not in yunikorn
 
 
-async def test_a_refused_pod_is_woken_when_room_appears(server: Server) -> None:
+async def test_a_refused_pod_is_woken_when_capacity_appears(server: Server) -> None:
     server.configure(document(vcore=1))
     server.pod("first", node="n1")
     server.pod("second")
@@ -259,7 +259,7 @@ async def test_settings_of_the_first_config_map_count_from_the_start(server: Ser
         assert "NotReady" in (await server.post("bind", bind_body("p")))["Error"]
 
 
-async def test_who_does_not_lead_writes_no_event(server: Server) -> None:
+async def test_an_instance_that_does_not_lead_writes_no_event(server: Server) -> None:
     server.configure(document(), paddock__lease="kube-system/kube-scheduler")
     await server.started()
     server.configure("partitions: [", paddock__lease="kube-system/kube-scheduler")
@@ -270,7 +270,7 @@ async def test_who_does_not_lead_writes_no_event(server: Server) -> None:
 
 
 def events_of(monkeypatch: pytest.MonkeyPatch) -> list[on.Event]:
-    """What engines learn from now on."""
+    """Events that engines learn from now on."""
     learned, learn = list[on.Event](), Engine.learn
 
     def recorded(engine: Engine, event: on.Event) -> None:
@@ -281,10 +281,10 @@ def events_of(monkeypatch: pytest.MonkeyPatch) -> list[on.Event]:
     return learned
 
 
-async def test_who_is_asked_believes_what_the_one_before_wrote_though_the_lease_was_not_looked_at_yet(
+async def test_a_called_instance_believes_the_records_of_the_one_before_without_having_read_the_lease(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """kube-scheduler begins to ask in the moment in which it has the Lease."""
+    """kube-scheduler begins to ask at the moment at which it has the Lease."""
     learned = events_of(monkeypatch)
     monkeypatch.setattr(leadership, "POLL", 0.1)
     lease = {"metadata": {"name": "kube-scheduler"}, "spec": {"holderIdentity": "somebody-else_1"}}
@@ -294,22 +294,24 @@ async def test_who_is_asked_believes_what_the_one_before_wrote_though_the_lease_
     assert server.app is not None
     engine = server.app.engine
     await until(lambda: on.ActingEnded() in learned)
-    for name, kept in (("large", "n1"), ("small", "")):
+    for name, reserved in (("large", "n1"), ("small", "")):
         body = pod_body(name)
-        body["metadata"]["annotations"] = {RESERVED_NODE: kept}
+        body["metadata"]["annotations"] = {RESERVED_NODE: reserved}
         server.api.apply(PODS, body)
         await until(lambda pod=body: engine.view.pod_named("default", pod["metadata"]["name"]) is not None)
     monkeypatch.setattr(leadership, "POLL", 60.0)
     server.api.apply(LEASES, {**lease, "spec": {"holderIdentity": f"{socket.gethostname()}_1"}})
     answer = await server.post("filter", filter_body("small", nodes=["n1"]))
-    # Kept for the other one; or that has its turn by now, which comes first.
+    # The node is reserved for the other one, or the other one has its turn by now and comes first.
     refused_by = {NODE_RESERVED.text, "WaitingForTurn: root.a"}
     assert set(answer["FailedAndUnresolvableNodes"]) == {"n1"}
     assert set(answer["FailedAndUnresolvableNodes"].values()) <= refused_by
 
 
-async def test_who_does_not_lead_admits_nothing_and_serves_what_is_in_no_queue(server: Server) -> None:
-    """F-3. The Lease does not exist: that is said, with the setting that names it."""
+async def test_an_instance_that_does_not_lead_admits_nothing_and_serves_unmanaged_pods(
+    server: Server,
+) -> None:
+    """F-3: the Lease does not exist, which is reported with the setting that names it."""
     server.configure(document(vcore=8), paddock__lease="kube-system/kube-scheduler")
     await server.started()
     server.pod("p")

@@ -63,8 +63,8 @@ async def test_a_pod_of_no_queue_is_bound_without_a_document(server: Server) -> 
     assert pod["spec"]["nodeName"] == "n1"
 
 
-async def test_a_first_document_that_is_wrong_is_told_and_awaited_anew(server: Server) -> None:
-    """It has served pods of no queue for a while: these must not suffer for it (SRC-10)."""
+async def test_a_first_document_that_is_wrong_is_reported_and_awaited_anew(server: Server) -> None:
+    """The instance has served unmanaged pods for a while, and these must not suffer for it (SRC-10)."""
     server.start()
     await server.until_shown("/readyz", "[-] configured: ConfigMap")
     server.configure("partitions: [")
@@ -81,7 +81,7 @@ async def test_the_built_in_queues_count_where_a_flag_says_so(server: Server) ->
 
 
 @pytest.mark.parametrize("how", ["deleted", "emptied", "key removed"])
-async def test_a_lost_document_stays_in_force_and_is_told(server: Server, how: str) -> None:
+async def test_a_lost_document_stays_in_force_and_is_reported(server: Server, how: str) -> None:
     server.configure(document())
     await server.started()
     if how == "deleted":
@@ -105,7 +105,7 @@ async def test_a_lost_document_stays_in_force_and_is_told(server: Server, how: s
 
 
 async def test_an_empty_list_after_lost_watches_lifts_no_limit(server: Server) -> None:
-    """A relist that finds nothing, again and again, is told once."""
+    """A relist that finds nothing, again and again, is reported once."""
     server.configure(document())
     await server.started()
     await server.api.stop()
@@ -117,19 +117,19 @@ async def test_an_empty_list_after_lost_watches_lifts_no_limit(server: Server) -
     assert len(server.logged("configuration is missing from its source")) == len(events(server)) == 1
 
 
-async def test_a_pod_with_a_mistyped_queue_is_told_where_it_counts(server: Server) -> None:
+async def test_a_pod_with_a_mistyped_queue_learns_where_it_counts(server: Server) -> None:
     """F-6: by an Event on the pod and in its story."""
     server.configure(document().replace("{name: b,", "{name: default,"))
     server.pod("p", queue="root.nope")
     await server.started()
-    told = "fell back to root.default: root.nope does not exist"
+    message = "fell back to root.default: root.nope does not exist"
     await until(lambda: bool(events(server)))
     (event,) = events(server)
-    assert (event["reason"], event["type"], event["message"]) == ("FellBack", "Warning", told)
+    assert (event["reason"], event["type"], event["message"]) == ("FellBack", "Warning", message)
     assert event["involvedObject"]["uid"] == "uid-p"
     _, text = await server.get("/debug/pods/default/p")
     story = json.loads(text)
-    assert (story["queue"], story["fellBack"]) == ("root.default", told)
+    assert (story["queue"], story["fellBack"]) == ("root.default", message)
 
 
 async def test_config_maps_that_it_may_not_read_are_named_with_the_error(server: Server) -> None:

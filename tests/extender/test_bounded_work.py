@@ -1,7 +1,7 @@
-"""However much a pod says, no slice of a pass and no verb does more than so much work (F-17).
+"""However large a pod is, no slice of a cycle and no verb does more than a fixed amount of work (F-17).
 
-Counted and not timed: a step is a line or a call of Python, of a tenth of a microsecond or two. The slice in
-which an ordinary pod looks for a node to reserve has 36,000.
+Work is counted and not timed: a step is a line or a call of Python, of a tenth of a microsecond or two. The
+slice in which an ordinary pod searches a node to reserve has 36,000.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ PER_SLICE = 60_000
 PER_VERB = PER_EVENT = 30_000
 PER_AUDIT_STEP = 150_000
 PER_DECODING, PER_KILOBYTE = 30_000, 5_000
-"""Of a body that is decoded: it is read once, and little of it looked at."""
+"""Bytes of a body that is decoded: it is read once, and little of it is checked."""
 
 
 def cluster(count: int = NODES) -> Ledger:
@@ -85,7 +85,7 @@ def test_a_pod_that_says_much_costs_no_more_than_so_much(shape: Shape) -> None:
     "name", ["31 terms of its own", "60 tolerations of its own", "a label selected of its own"]
 )
 def test_many_pods_of_which_each_wants_other_nodes(name: str) -> None:
-    """What is found out of one says nothing of the next."""
+    """A result about one pod is worth nothing for the next."""
     ledger = cluster()
     for at in range(12):
         ledger.apply(on.PodObserved(_read(pod_of(at, **SHAPES[name](at)))), now=START)
@@ -115,7 +115,7 @@ def unread_pod(number: int) -> on.PodObserved:
 
 
 def test_a_pod_that_says_too_much_is_judged_by_its_queue_alone() -> None:
-    """It has its turn when the quota has room, and holds no node against others; past the quota it waits."""
+    """The pod has its turn when the quota has capacity, and holds no node against others."""
     ledger = cluster(1)
     for number in range(3):
         ledger.apply(unread_pod(number), now=START)

@@ -1,4 +1,4 @@
-"""The command `paddock`: exit codes, what it says about wrong arguments, probes, and signals."""
+"""The command `paddock`: exit codes, messages about wrong arguments, probes, and signals."""
 
 import asyncio
 import io
@@ -96,7 +96,7 @@ def test_a_first_configuration_that_is_bad_exits_1(
     path = tmp_path / "queues.yaml"
     if queues is not None:
         path.write_text(queues)
-    # Nobody listens there: a file's configuration is read without the API server.
+    # No process listens there: a file's configuration is read without the API server.
     assert cli.main(serve_arguments(kubeconfig(FakeApi()), "--queues", str(path))) == 1
     last = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert last["event"] == "Paddock cannot run and exits"
@@ -108,7 +108,7 @@ def test_a_kubeconfig_that_is_missing_exits_1(tmp_path: Path, capsys: pytest.Cap
     assert "cannot run" in capsys.readouterr().out
 
 
-def test_a_probe_of_nobody_exits_1(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_probe_without_an_answer_exits_1(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["probe", "livez", "--admin-port", str(unused_port())]) == 1
     assert "livez" in capsys.readouterr().err
 
@@ -242,7 +242,7 @@ def test_check_reads_no_more_than_it_may(tmp_path: Path, capsys: pytest.CaptureF
     assert "larger than 16 MiB" in capsys.readouterr().out
 
 
-def test_a_reader_who_has_had_enough_is_no_error() -> None:
+def test_a_reader_that_stops_early_is_no_error() -> None:
     """As with ``paddock simulate FILE | head -1``."""
     scenario = Path(__file__).parents[1] / "scenarios" / "order-of-eleven-steps.yaml"
     paddock = "from extender.cli import main; raise SystemExit(main())"

@@ -43,7 +43,7 @@ def test_it_plays_the_day_and_answers_meanwhile(tmp_path: Path) -> None:
     counted: list[Read] = []
 
     def ask() -> None:
-        """Why does this pod wait, and what was counted? Asked until both have an answer."""
+        """Ask why this pod waits and what was counted, until both have an answer."""
         until = time.monotonic() + 100
         while time.monotonic() < until and not (seen and counted and not still_zero(counted[-1])):
             found = re.search(r"(http://\S+)/debug/pods/default/nightly-23", "\n".join(lines))
@@ -61,10 +61,10 @@ def test_it_plays_the_day_and_answers_meanwhile(tmp_path: Path) -> None:
     asking.start()
     run_demo(Demo(3.0, page, 0, 0), lines.append)
     asking.join()
-    told = "\n".join(lines)
-    assert "24:00  root.tenants.analytics" in told
-    assert "evicted from" in told
-    assert "configuration refused" in told
+    output = "\n".join(lines)
+    assert "24:00  root.tenants.analytics" in output
+    assert "evicted from" in output
+    assert "configuration refused" in output
     assert seen
     assert seen[0]["queue"] == "root.tenants.analytics"
     assert still_zero(counted[-1]) == []

@@ -1,13 +1,14 @@
 """Histories of the order: a cycle in slices, with calls and events between them (CYC-4).
 
-What must hold of each, whatever comes between two slices:
+Rules for each history, whatever comes between two slices:
 
-- A turn that a slice gives is the next one that the reference ordering gives on the state as the slice
-  begins, as long as the cycle may begin its order anew (`OVER_AGAIN`). Without that no ask of lower rank in
-  one queue is given a turn before one that fits, and has waited and fitted since the cycle began.
-- Whoever is let through by filter without a turn takes nothing from a waiting ask that fits.
+- A turn that a slice gives is the next one of the reference ordering, on the state as the slice begins. That
+  holds as long as the cycle may begin its order anew (`OVER_AGAIN`).
+- Without that no ask gets a turn before one of higher rank in its queue. Only asks count that fit, and have
+  waited and fitted since the cycle began.
+- A pod that filter admits without a turn takes nothing from a waiting ask that fits.
 - No max of a queue, no limit and no node is ever exceeded.
-- Once all is quiet, passes end in what the reference ordering gives, and the next one gives nothing.
+- Once all is quiet, cycles end in what the reference ordering gives, and the next one gives nothing.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +20,7 @@ from unittest.mock import patch
 from core.decisions.decision import Admitted
 from core.ids import AppId, NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.admission import cycle as turn_pass
+from core.ledger.admission import cycle as cycle_module
 from core.ledger.node_reservation import search as node_search
 from core.queues.spec import LimitSpec, PartitionSpec
 from core.resource import Limit
@@ -37,9 +38,9 @@ from tests.properties.admission.reference_ordering import (
     fits,
     let_in,
     node_for,
+    ordered_asks,
     running,
     view_of,
-    walked,
 )
 from tests.properties.admission.turn_world import LEAVES, USERS, ZONES, World, picked
 
@@ -58,14 +59,17 @@ USED_ONLY = ("come", "come", "bind")
 
 @dataclass(frozen=True)
 class Plan:
-    """``between``: what may happen between two slices; ``again``: whether a walk may begin anew."""
+    """A history.
+
+    ``between``: what may happen between two slices; ``again``: whether a cycle may begin its order anew.
+    """
 
     between: tuple[str, ...]
     again: bool
 
 
 class Slices(World):
-    """A world whose passes are played in slices of a few units of work."""
+    """A world whose cycles are played in slices of a few units of work."""
 
     def __init__(self, chance: Random, plan: Plan) -> None:
         self.chance, self.plan = chance, plan
@@ -76,7 +80,7 @@ class Slices(World):
     # -- what happens ------------------------------
 
     def random_asks(self) -> None:
-        """Some equal ones, of one application."""
+        """Random asks, some of them equal and of one application."""
         chance = self.chance
         cpu, memory = chance.choice((500, 1000, 1000, 1000, 2000)), chance.choice((0, 0, 0, 0, 1, 3))
         where = chance.choice(LEAVES), chance.choice(USERS), chance.randrange(2)
@@ -109,10 +113,10 @@ class Slices(World):
                 self.turn_node()
             case _:
                 self.step((what, self.chance.randrange(10)))
-        self.look_at_bounds()
+        self.check_bounds()
 
     def bind_one(self) -> None:
-        """kube-scheduler binds where there is room."""
+        """Bind a pod where there is capacity, as kube-scheduler does."""
         for uid in self.one(sorted(self.ledger.view.reserved)):
             view = self.view()
             node = record_of(self.ledger, uid).admission.noted or node_for(
@@ -151,7 +155,7 @@ class Slices(World):
     # -- passes ------------------------------
 
     def run_passes(self) -> None:
-        """With something in between, until none is wanted."""
+        """Run cycles, with something in between, until none is wanted."""
         left = MOST_BETWEEN
         for _ in range(MOST_SLICES):
             if not self.ledger.view.cycle_wanted:
@@ -171,20 +175,20 @@ class Slices(World):
         given = [(uid, turn.node) for uid, turn in live.turns.items() if uid not in before]
         over = not (live.all_wait or any(live.is_in_demand(uid) for uid in live.waiting))
         if given and not self.plan.again:
-            self.overtakes_nobody(view, [uid for uid, _ in given])
+            self.overtakes_no_pod(view, [uid for uid, _ in given])
         elif given or over:
-            expected = walked(view)
+            expected = ordered_asks(view)
             if given != expected[: len(given)] or (over and given != expected):
                 self.fail(f"the walk gives {expected}, the pass {given}")
         if not self.plan.again:
             self.note_fitting(self.view(), begins=False)
         if given:
             self.note("turns", given)
-            self.look_at_bounds()
+            self.check_bounds()
         self.given.update({uid: self.ledger.view.generation for uid, _ in given})
 
     def quiet(self) -> None:
-        """Nothing comes between any more: passes over all give what the walk gives, and then nothing."""
+        """Run cycles with nothing in between: they give what the reference gives, and then nothing."""
         self.step(("reload", 0))
         while self.ledger.view.cycle_wanted:
             view, before = self.view(), set(self.ledger.view.turns)
@@ -194,24 +198,27 @@ class Slices(World):
                 self.ledger.apply(on.CycleDue(), now=self.now)
             given = [(uid, turn.node) for uid, turn in self.ledger.view.turns.items() if uid not in before]
             self.note("quiet", given)
-            if starts and given != (expected := walked(view)):
+            if starts and given != (expected := ordered_asks(view)):
                 self.fail(f"in quiet the walk gives {expected}, the pass {given}")
-        if left := walked(self.view()):
+        if left := ordered_asks(self.view()):
             self.fail(f"nothing is wanted any more, and the walk gives {left}")
-        self.look_at_bounds()
+        self.check_bounds()
         if found := drifts(self.ledger):
             self.fail(str(found))
 
     # -- what must hold ------------------------------
 
     def note_fitting(self, view: View, *, begins: bool) -> None:
-        """Who fits and is let in, and has been since the pass began."""
+        """Note the pods that fit and may be admitted, and have done so since the cycle began."""
         pods = [pod for pod in view.pods.values() if begins or pod.uid in self.fitted]
         pods = [pod for pod in pods if pod.app in let_in(view, pod.leaf)]
         self.fitted = {pod.uid for pod in pods if not pod.held and could_go(view, pod)}
 
-    def overtakes_nobody(self, view: View, given: list[str]) -> None:
-        """Nobody of the same queue who goes before, fits, and has fitted since the pass began (F-11)."""
+    def overtakes_no_pod(self, view: View, given: list[str]) -> None:
+        """Assert that no better pod of the queue is overtaken (F-11).
+
+        A better pod goes before, fits, and has fitted since the cycle began.
+        """
         pods = dict(view.pods)
         for uid in given:
             pod, now = pods[uid], replace(view, pods=pods)
@@ -221,14 +228,14 @@ class Slices(World):
             pods[uid] = replace(pod, held=True, node=self.ledger.view.turns[PodUid(uid)].node)
 
     def takes_nothing(self, before: View, uid: PodUid) -> None:
-        """Whoever goes before it and fitted still does."""
+        """Assert that each pod that goes before it and fitted still does."""
         after = self.view()
         for other in before_it(before, before.pods[uid]):
             if could_go(before, other) and other.uid in after.pods and not could_go(after, other):
                 self.fail(f"{uid} was let through without a turn, and took the room of {other.uid}")
 
-    def look_at_bounds(self) -> None:
-        """No max, no limit, no node is exceeded by what is held and what turns may take."""
+    def check_bounds(self) -> None:
+        """Assert that nothing held and no turn exceeds a max, a limit or a node."""
         view = self.view()
         for path, spec in view.queues.items():
             held = view.below(path, held=True)
@@ -260,7 +267,7 @@ class Slices(World):
         return found is not None and any(state is AppState.COMPLETING for _, state in found.states)
 
     def fail(self, what: str) -> None:
-        raise AssertionError(f"{what}\n{self.told()}")
+        raise AssertionError(f"{what}\n{self.trace()}")
 
 
 def before_it(view: View, pod: Pod) -> list[Pod]:
@@ -276,8 +283,8 @@ def before_it(view: View, pod: Pod) -> list[Pod]:
 
 
 def could_go(view: View, pod: Pod) -> bool:
-    """Whether an ask could be given a turn, were it its turn."""
-    return not (pod.late or pod.rests) and fits(view, pod) and node_for(view, pod) is not None
+    """True if an ask could be given a turn, were it next."""
+    return not (pod.late or pod.backs_off) and fits(view, pod) and node_for(view, pod) is not None
 
 
 def document(chance: Random, policy: str) -> PartitionSpec:
@@ -314,19 +321,19 @@ def nodes(chance: Random) -> list[NodeFacts]:
 
 @contextmanager
 def sliced(units: int, *, again: bool) -> Iterator[None]:
-    """Passes of slices of so many units of work."""
+    """Cycles of slices of a few units of work."""
     with (
-        patch.object(turn_pass, "WORK_PER_SLICE", units),
-        # A commit from before walks began anew knows no bound for it.
-        patch.object(turn_pass, "OVER_AGAIN", 10**6 if again else 0, create=True),
-        # The reference ordering knows of no nodes that are kept.
+        patch.object(cycle_module, "WORK_PER_SLICE", units),
+        # An older commit, from before cycles began anew, has no bound for it.
+        patch.object(cycle_module, "OVER_AGAIN", 10**6 if again else 0, create=True),
+        # The reference ordering knows of no reserved nodes.
         patch.object(node_search, "RESERVED_AFTER", 10**6),
     ):
         yield
 
 
 def play(seed: int, between: tuple[str, ...] = ()) -> None:
-    """One history. Raises AssertionError with the seed and all that happened."""
+    """Play one history. Raises AssertionError with the seed and all that happened."""
     chance = Random(seed)
     plan = Plan(between or chance.choice((USED_ONLY, BETWEEN, BETWEEN)), again=chance.random() < 0.6)
     with sliced(chance.choice((3, 8, 20, 40)), again=plan.again):

@@ -1,8 +1,8 @@
 """Random histories of preemption: preempt calls, kube-scheduler and the ticker in any order (F-12, F-13).
 
-``play(seed)`` plays one. A played API server and kube-scheduler stand around the real engine: offers are
-taken, taken late, or left; pods come, end and are deleted, also asks with a plan; effects come late or fail;
-documents change, Paddock restarts. Each plan is judged together with all others in flight.
+``play(seed)`` plays one. A played API server and kube-scheduler stand around the real engine. Offers are
+taken, taken late, or left. Pods come, end and are deleted, also asks with a plan. Effects come late or fail,
+documents change, and Paddock restarts. Each plan is judged together with all others in flight.
 """
 
 import random
@@ -34,7 +34,7 @@ MOST_PODS = 24
 
 @dataclass
 class Flight:
-    """A plan that kube-scheduler was told of, or that is carried out. ``taken``: no longer an offer."""
+    """A plan that was offered to kube-scheduler, or that is carried out. ``taken``: no longer an offer."""
 
     ask: str
     node: str
@@ -84,7 +84,7 @@ class World(Cluster):
         self.calls.append((self.now + seconds, call))
 
     def _asked_for(self, effect: Effect) -> None:
-        """What plans in flight end with, and that nobody is evicted for an ask that is gone."""
+        """Assert what plans in flight end with, and that no pod is evicted for a deleted ask."""
         self.effects.append(effect)
         match effect:
             case WriteRecord(uid, _, _, entries):
@@ -153,21 +153,23 @@ class World(Cluster):
             )
             for name, pod in self.pods.items()
         }
-        gone = {name for name, pod in self.pods.items() if pod.deleting and pod.disrupted} | self.going.keys()
+        ended = {
+            name for name, pod in self.pods.items() if pod.deleting and pod.disrupted
+        } | self.going.keys()
         promised = self.flights.keys() | {
             name
             for name in self.pods
             if (record := self.ledger.view.pod(PodUid(name))) is not None and record.admission.reservation
         }
         for flight in self.flights.values():
-            gone |= set(flight.victims) if not flight.taken else set()
+            ended |= set(flight.victims) if not flight.taken else set()
         taken = frozenset(each.node for each in self.flights.values())
         queues: Mapping[str, QueueSpec] = {str(spec.path): spec for spec in self.document}
         others = frozenset(name for name in promised if name != but and not self.pods[name].node)
-        return Scene(queues, self.nodes, pods, frozenset(gone), others, taken)
+        return Scene(queues, self.nodes, pods, frozenset(ended), others, taken)
 
     def _end_flights(self) -> None:
-        """An offer ends after five seconds, and every plan with its ask; whoever is gone goes no more."""
+        """End each offer after five seconds, and every plan with its ask."""
         for uid, flight in list(self.flights.items()):
             ask = self.pods.get(uid)
             late = not flight.taken and self.now >= flight.at + OFFERED_FOR
@@ -191,29 +193,29 @@ class World(Cluster):
         self.pods[name] = replace(pod, version=pod.version + 1, **changes)  # type: ignore[arg-type]
         self.engine.learn(on.PodObserved(self.pods[name]))
 
-    def gone(self, name: str) -> None:
+    def ended(self, name: str) -> None:
         del self.pods[name]
         self.ends.pop(name, None)
         self.engine.learn(on.PodDeleted(PodUid(name)))
 
     def leave(self, name: str, **changes: object) -> None:
-        """A pod is deleted: gone at once, or when its grace is over."""
+        """Delete a pod: at once, or when its grace is over."""
         if self.pods[name].grace and self.pods[name].node:
             self.show(name, deleting=True, **changes)
             self.ends[name] = self.now + self.pods[name].grace
         else:
-            self.gone(name)
+            self.ended(name)
 
     def pass_time(self, seconds: float) -> None:
         self.now += seconds
         for name in [each for each, at in self.ends.items() if at <= self.now]:
-            self.gone(name)
+            self.ended(name)
 
     def asks(self) -> list[str]:
         return [name for name, pod in self.pods.items() if not (pod.node or pod.deleting)]
 
     def run(self, calls: int) -> None:
-        """The loop comes to some of what is due."""
+        """Let the loop run some of what is due."""
         for _ in range(calls):
             due = next((each for each in self.calls if each[0] <= self.now), None)
             if due is None:
@@ -222,7 +224,7 @@ class World(Cluster):
             due[1]()
 
     def act(self, count: int) -> None:
-        """Some effects are carried out, in their order; a few fail."""
+        """Carry out some effects in their order; a few fail."""
         for _ in range(min(count, len(self.effects))):
             effect = self.effects.pop(0)
             reached = self.rng.random() < 0.95
@@ -272,7 +274,7 @@ class World(Cluster):
         self.run(self.rng.randint(1, 12))
 
     def call(self) -> None:
-        """kube-scheduler asks whom it may evict; what it is told of it takes, now, soon, or not at all."""
+        """Ask as kube-scheduler which pods it may evict; it takes the answer now, soon, or not at all."""
         if not self.asks():
             return
         uid = self.rng.choice(self.asks())
@@ -282,7 +284,7 @@ class World(Cluster):
             self._take(self.flights[uid])
 
     def take(self) -> None:
-        """An offer that kube-scheduler was told of is carried out, in its own name."""
+        """Carry out an offer in kube-scheduler's name."""
         self._end_flights()
         open_ = [each for each in self.flights.values() if not each.taken]
         if open_:
@@ -301,7 +303,7 @@ class World(Cluster):
                 return
 
     def place(self) -> None:
-        """One cycle of kube-scheduler for one ask: filter, and bind where there is room."""
+        """Play a cycle of kube-scheduler for one ask: filter, and bind where there is capacity."""
         if not self.asks():
             return
         name = self.rng.choice(self.asks())
@@ -309,7 +311,7 @@ class World(Cluster):
         verdict = self.engine.admit(PodUid(name), lambda: nodes)
         if not isinstance(verdict, Admitted):
             return
-        fit = [node for node in nodes if node not in verdict.besides and self._has_room(node, name)]
+        fit = [node for node in nodes if node not in verdict.besides and self._has_capacity(node, name)]
         if not fit:
             self.show(name, unscheduled=f"no node {self.now}")
         elif isinstance(self.engine.bind(PodUid(name), self.rng.choice(fit[:1])), BindNow):
@@ -317,7 +319,7 @@ class World(Cluster):
             self.engine.learn(on.PodBound(PodUid(name), fit[0]))
             self.show(name, node=fit[0], nominated=NO_NODE)
 
-    def _has_room(self, node: str, name: str) -> bool:
+    def _has_capacity(self, node: str, name: str) -> bool:
         free = dict(self.nodes[node])
         for pod in self.pods.values():
             if pod.node == node:
@@ -332,7 +334,7 @@ class World(Cluster):
             self.engine.learn(on.PodObserved(pod))
 
     def end(self) -> None:
-        """A pod that runs ends, or a tenant deletes any; one that was to go for an offer commits it."""
+        """End a running pod, or delete any pod; one that was to leave for an offer commits it."""
         name = self.rng.choice(sorted(self.pods)) if self.pods else ""
         if not name or self.pods[name].deleting:
             return
@@ -343,7 +345,7 @@ class World(Cluster):
                 flight.taken = True
                 self.going.update(dict.fromkeys(flight.victims, flight.ask))
         if self.pods[name].node and self.rng.random() < 0.5:
-            self.gone(name)
+            self.ended(name)
         else:
             self.leave(name)
 
@@ -353,7 +355,7 @@ class World(Cluster):
         self.engine.learn(self._configured())
 
     def restart(self) -> None:
-        """Paddock forgets what is not on the objects: offers, and plans that it had not written yet."""
+        """Restart Paddock, which forgets what is not on the objects: offers, and plans not written yet."""
         self.say("restart")
         self.flights = {
             uid: replace(each, node=str(self.pods[uid].reserved_node))

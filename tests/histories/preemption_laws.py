@@ -1,7 +1,7 @@
-"""The laws of preemption over all plans in flight together, told from pods and queues alone. No tests.
+"""The laws of preemption over all plans in flight together, computed from pods and queues alone. No tests.
 
-A plan in flight is one that is carried out, or one that kube-scheduler was told of and may carry out. What
-must hold is computed here from what the world holds, not by the planner's own code.
+A plan in flight is one that is carried out, or one that was offered to kube-scheduler. The rules are computed
+here from what the world holds, not by the planner's own code.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ Size = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Pod:
-    """One that runs or asks. ``node``: empty for an ask."""
+    """A pod that runs or asks. ``node``: empty for an ask."""
 
     name: str
     app: str
@@ -28,24 +28,23 @@ class Pod:
 
 @dataclass
 class Scene:
-    """What a plan is judged on, without the plan itself.
+    """The world in which a plan is judged, without the plan itself.
 
-    ``nodes``: what each offers; ``gone``: pods that run and that plans in flight send away, or that
-    kube-scheduler has; ``promised``: asks that have room coming or reserved; ``taken``: the nodes of plans in
-    flight.
+    ``nodes``: what each offers. ``ended``: running pods that plans in flight or kube-scheduler evict.
+    ``promised``: asks whose capacity is on its way or reserved. ``taken``: the nodes of plans in flight.
     """
 
     queues: Mapping[str, QueueSpec]
     nodes: Mapping[str, Size]
     pods: Mapping[str, Pod]
-    gone: frozenset[str] = frozenset()
+    ended: frozenset[str] = frozenset()
     promised: frozenset[str] = frozenset()
     taken: frozenset[str] = frozenset()
     caps: dict[str, Size] = field(default_factory=dict)
 
     def used(self, path: str, *, promises: bool, but: Iterable[str] = ()) -> dict[str, int]:
-        """What stays in a queue and below; with what was promised there, if ``promises``."""
-        out = {*self.gone, *but}
+        """The amounts that stay in a queue and below; with what was promised there, if ``promises``."""
+        out = {*self.ended, *but}
         used = dict.fromkeys(TYPES, 0)
         for pod in self.pods.values():
             counts = pod.node and pod.name not in out
@@ -82,7 +81,7 @@ def breaches(scene: Scene, ask: Pod, node: str, victims: Sequence[Pod]) -> list[
     found = []
     if node in scene.taken:
         found.append(f"{node} is another plan's")
-    found += [f"{each.name} goes for another plan already" for each in victims if each.name in scene.gone]
+    found += [f"{each.name} goes for another plan already" for each in victims if each.name in scene.ended]
     for name in sorted({each.name for each in victims if not each.node}):
         found.append(f"{name} does not run")
     found += _order(victims, node)
@@ -93,13 +92,13 @@ def breaches(scene: Scene, ask: Pod, node: str, victims: Sequence[Pod]) -> list[
     root = _fence_root(scene, ask)
     found += [f"LAW-6: {each.name}" for each in victims if not _may_take(scene, ask, each)]
     found += [f"LAW-7: {each.name}, fence {root}" for each in victims if not is_in(each, root)]
-    found += [f"no room: {text}" for text in _no_room(scene, ask, node, victims)]
+    found += [f"no room: {text}" for text in _no_capacity(scene, ask, node, victims)]
     return found
 
 
 def reclaim_breaches(scene: Scene, path: str, victims: Sequence[str]) -> list[str]:
-    """What is wrong with what a queue gives up whose quota shrank (QCP-4, QCP-6)."""
-    found = [f"{name} goes already" for name in victims if name in scene.gone]
+    """The faults of the pods that a queue gives up when its quota shrank (QCP-4, QCP-6)."""
+    found = [f"{name} goes already" for name in victims if name in scene.ended]
     for name in victims:
         pod = scene.pods[name]
         if not (pod.node and is_in(pod, path)):
@@ -113,7 +112,7 @@ def reclaim_breaches(scene: Scene, path: str, victims: Sequence[str]) -> list[st
 
 
 def _order(victims: Sequence[Pod], node: str) -> list[str]:
-    """LAW-1: who opted out is taken behind all others, on the node and elsewhere."""
+    """LAW-1: opted-out pods come after all others, on the node and elsewhere."""
     groups = [each for each in victims if each.node == node], [each for each in victims if each.node != node]
     wishes = [[each.opted_out for each in group] for group in groups]
     return [] if all(each == sorted(each) for each in wishes) else ["LAW-1: who opted out goes first"]
@@ -139,7 +138,7 @@ def _above_guarantee(scene: Scene, ask: Pod, victims: Sequence[Pod]) -> Iterable
 
 
 def _rest_of_ask(scene: Scene, ask: Pod, *, but: Iterable[str]) -> dict[str, int]:
-    """What is left to its guarantee: that of its own queue, or else the least of those above it (PRE-8)."""
+    """The remainder of its guarantee: that of its own queue, or else the least of those above it (PRE-8)."""
     rest: dict[str, int] = {}
     own = bool(scene.guaranteed(ask.queue))
     for path in up(ask.queue)[: 1 if own else None]:
@@ -150,7 +149,7 @@ def _rest_of_ask(scene: Scene, ask: Pod, *, but: Iterable[str]) -> dict[str, int
 
 
 def _not_above(scene: Scene, ask: Pod, victims: Sequence[Pod]) -> Iterable[str]:
-    """LAW-5, one victim after the other, the room of those before each being the ask's already."""
+    """LAW-5, one victim after another; the capacity of earlier ones already belongs to the ask."""
     before: list[Pod] = []
     hides = bool(scene.guaranteed(ask.queue))
     for victim in victims:
@@ -215,10 +214,10 @@ def _offset(scene: Scene, path: str) -> int:
     return int(scene.says(path, "priority.offset") or "0")
 
 
-def _no_room(scene: Scene, ask: Pod, node: str, victims: Sequence[Pod]) -> Iterable[str]:
-    """Counts as free what pods leave that were made to go before: for a former plan of the ask, too."""
+def _no_capacity(scene: Scene, ask: Pod, node: str, victims: Sequence[Pod]) -> Iterable[str]:
+    """Count the capacity of pods evicted before as free, also for a former plan of the ask."""
     free = dict(scene.nodes[node])
-    names = {each.name for each in victims} | scene.gone
+    names = {each.name for each in victims} | scene.ended
     for pod in scene.pods.values():
         if pod.node == node and pod.name not in names:
             free = {name: amount - pod.size.get(name, 0) for name, amount in free.items()}

@@ -22,7 +22,7 @@ POLICIES: tuple[dict[str, str], ...] = (
 
 
 class Cluster:
-    """What the API server knows. Pods' uids are their names."""
+    """The state of the API server. Pods' uids are their names."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng

@@ -1,13 +1,13 @@
 """Random histories of the quota: what tenants write, and what schedulers, leaders and etcd do (issue 15, 1).
 
-``play(seed)`` plays one. Two Paddocks follow one played API server; one leads. An observer counts usage from
-the server's state itself. What must hold:
+``play(seed)`` plays one. Two Paddocks follow one played API server, and one leads. An observer counts usage
+from the server's state itself. Rules:
 
-- Paddock admits, wakes, ungates, binds or offers victims for no pod when, by all that it has been shown or
-  did itself, that would exceed a max.
-- What others force, resize or let through a gate counts as soon as it is shown, and blocks admission.
-- An application is only in the queue that its first pod's labels at creation, its owner and its access
-  lead to.
+- Paddock admits, wakes, ungates, binds or offers victims for no pod if that would exceed a max. The basis is
+  all that it has been shown or did itself.
+- Amounts that others force, resize or ungate count as soon as they are shown, and block admission.
+- An application is only in the queue that its first pod's labels at creation, its owner and its access lead
+  to.
 """
 
 import random
@@ -57,7 +57,7 @@ FEATURES: Mapping[str, float] = {
     "freeze": 0.7,
     "resume": 1.0,
 }
-"""What may happen, and how often; a caller can switch some of it off."""
+"""Features of a history, and how often they happen. A caller can switch some off."""
 
 
 class World(Scheduler):
@@ -88,7 +88,7 @@ class World(Scheduler):
                 each.run(self.rng.randint(0, 4))
 
     def _forge(self) -> None:
-        """A filter body about a pod that runs, from whoever reaches the port, of a version far ahead."""
+        """Send a filter body about a running pod, of a version far ahead, as any process could."""
         pod = self.any_pod(bound=True)
         if pod is not None and not self.leader.frozen and self.leader.engine.view.synced:
             self.say(f"a filter body says that {pod.uid} is small and waits")
@@ -121,7 +121,7 @@ class World(Scheduler):
                 each.engine.pass_time()
 
     def _catch_up(self) -> None:
-        """No list takes as long, and no watch is as late."""
+        """Let a watch catch up. No list takes as long, and no watch is as late."""
         for each in self.paddocks:
             if not each.frozen:
                 if each.listing is not None:
@@ -160,7 +160,7 @@ class World(Scheduler):
         self.api.pods, self.saved = known, None
         for app in self.api.apps.values():
             app.pods &= known.keys()
-        # Paddock may know of those that end by this for a while: nobody uses their ids again.
+        # Paddock may know of those that end by this for a while: their ids are not used again.
         self.api.ended |= {key for key, app in self.api.apps.items() if not app.pods}
         self.api.apps = {key: app for key, app in self.api.apps.items() if app.pods}
         self._forget_assumed()
@@ -176,7 +176,7 @@ class World(Scheduler):
             each.end_list()
 
     def _still_filed(self, uid: PodUid) -> bool:
-        """Whether the pod's application has not ended meanwhile: then it stays away."""
+        """True if the pod's application has not ended meanwhile: then it stays away."""
         pod = self.api.created[uid]
         app = self.api.apps.get((pod.namespace, pod.app_id))
         return app is not None and uid in app.pods
@@ -211,7 +211,7 @@ class World(Scheduler):
         paddock.start(self.data, right)
 
     def _settle_unguarded(self) -> None:
-        """What was let through for pods that need no bind call: nobody but the one that ends knows of it."""
+        """Settle admissions of pods that need no bind call: only the instance that ends knows of them."""
         self.assumed = {uid: each for uid, each in self.assumed.items() if self.api.kinds[uid] != FILTER}
         for post in [each for each in self.posts if each.paddock is None]:
             self.posts.remove(post)
@@ -255,8 +255,8 @@ class World(Scheduler):
 
     # -- the end ----------------------------------------------------------------------------------------
 
-    def look(self) -> None:
-        """Nothing is lost: every Paddock's books are right."""
+    def inspect(self) -> None:
+        """Assert that nothing is lost: every Paddock's counts are right."""
         for each in self.paddocks:
             each.audit()
 
@@ -271,7 +271,7 @@ def played(seed: int, features: Mapping[str, float] = FEATURES) -> World:
     try:
         for _ in range(STEPS):
             world.step()
-        world.look()
+        world.inspect()
     except Unbound as error:
         story = "\n".join(world.story)
         raise AssertionError(f"seed {seed}: Paddock {error}\n{story}") from None

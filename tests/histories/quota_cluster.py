@@ -1,7 +1,7 @@
-"""The API server of the quota's histories, and the observer that counts its state. Knows nothing of Paddock.
+"""The API server of the quota's histories, and the observer that counts its state. Paddock is unknown here.
 
-What a queue holds is worked out here from the objects alone: an application is in the queue that its first
-pod's labels, as they were at its creation, its namespace and its user lead to.
+The queue of an application is worked out from the objects alone. It follows from its first pod's labels at
+creation, its namespace and its user.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -17,7 +17,7 @@ from tests.builders import START
 LEAVES = ("root.a", "root.p.x", "root.p.y")
 NOWHERE = "root.nope"
 ACCESS: Mapping[str, tuple[str, ...]] = {"root.p.y": ("alice",)}
-"""Who may submit to a leaf, where not everybody may."""
+"""Users who may submit to a leaf, where not all may."""
 
 NODES = (NodeName("n1"), NodeName("n2"))
 ALL = "*"
@@ -25,7 +25,10 @@ Limits = Mapping[str, int]
 """Millicores by queue; a queue without a max is absent."""
 
 VERBS, FILTER, GATES = "verbs", "filter", "gates"
-"""Which calls a pod's markers ask for: filter and bind; filter alone; none, as its gate is the only guard."""
+"""Calls that a pod's markers ask for: filter and bind, or filter alone.
+
+None means that the gate is the only guard.
+"""
 
 
 def chain(path: str) -> list[str]:
@@ -74,8 +77,10 @@ class App:
 
 @dataclass
 class Api:
-    """Pods as the server has them, and every change in order. ``created``: each pod as it was made;
-    ``homes``: its application, also when it is gone."""
+    """Pods as the server has them, and every change in order.
+
+    ``created``: each pod as it was made. ``homes``: its application, also after its deletion.
+    """
 
     pods: dict[PodUid, PodFacts] = field(default_factory=dict)
     log: list[tuple[PodUid, PodFacts | None]] = field(default_factory=list)
@@ -91,7 +96,7 @@ class Api:
     # -- what happens to pods ---------------------------------------------------------------------------
 
     def create(self, kind: str, *, user: str, node: str = "", gated: bool = True, **facts: Any) -> PodFacts:
-        """A pod, gated at first if nothing but gates guards it. ``node``: it is forced there."""
+        """Create a pod, gated at first if nothing but gates guards it. ``node``: the node it is forced to."""
         self.made += 1
         name = f"p{self.made}"
         own = (OWN_GATE,) if kind == GATES and gated and not node else ()
@@ -114,7 +119,7 @@ class Api:
         return pod
 
     def _file(self, pod: PodFacts, *, forced: bool) -> None:
-        """A forced pod that no queue takes is in no application of anybody's."""
+        """File a pod. A forced pod that no queue takes is in no application."""
         key, queue = (pod.namespace, pod.app_id), leads_to(pod)
         if forced and not queue and key not in self.apps:
             return
@@ -143,14 +148,14 @@ class Api:
                 del self.apps[key]
                 self.ended.add(key)
 
-    def room(self, node: str, size: Resource) -> bool:
+    def has_capacity(self, node: str, size: Resource) -> bool:
         used = sum(pod.size.get("vcore") for pod in self.pods.values() if pod.node == node)
         return used + size.get("vcore") <= CAPACITY
 
     # -- where they count -------------------------------------------------------------------------------
 
     def queue_of(self, uid: PodUid) -> str:
-        """The leaf that a pod counts in, empty for none, `ALL` where that cannot be told."""
+        """The leaf that a pod counts in, empty for none, `ALL` if that cannot be known."""
         app = self.homes.get(uid)
         if app is None:
             return ""
@@ -160,7 +165,10 @@ class Api:
         return app.queue or (ALL if any(leads_to(self.created[each]) for each in app.ever) else "")
 
     def blur(self) -> None:
-        """A restart reads labels as they are now: of applications whose pods differ, nothing is claimed."""
+        """Note a restart, which reads labels as they are now.
+
+        Nothing is claimed of applications whose pods differ.
+        """
         for app in self.apps.values():
             led = {leads_to(self.created[uid]) for uid in app.pods}
             if led != {app.queue} or app.pods & self.edited:
@@ -169,7 +177,7 @@ class Api:
     def held(
         self, pods: Iterable[PodFacts], holds: Callable[[PodFacts], bool], *, but: PodUid
     ) -> dict[str, int]:
-        """Millicores by queue of those pods that hold something."""
+        """Millicores by queue of pods that hold something."""
         found: dict[str, int] = {}
         for pod in pods:
             queue = self.queue_of(pod.uid) if pod.uid in self.created else ""

@@ -1,4 +1,4 @@
-"""One Paddock in the quota's histories: the real engine and configuration, and what it can know."""
+"""A Paddock of the quota's histories: the real engine and configuration, and what it can know."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -39,13 +39,13 @@ BELIEVED = 30.0
 
 
 class Unbound(AssertionError):
-    """Paddock has done what it must never do."""
+    """A breach by Paddock."""
 
 
 class Paddock:
-    """``known``: pods as lists and watches have shown them to this instance, and what it did itself since.
+    """A Paddock. ``known``: pods as lists and watches have shown them to it, and its own deeds since.
 
-    ``limits``: of the last document that it was told of and that is right; None before the first one.
+    ``limits``: those of its last valid document; None before the first one.
     """
 
     def __init__(self, api: Api, clock: Callable[[], float]) -> None:
@@ -85,7 +85,10 @@ class Paddock:
         self.end_list()
 
     def configure(self, data: Mapping[str, str] | None, limits: Limits | None) -> None:
-        """``limits``: of the document, None for a source without a right one: then the last one counts."""
+        """Read a document.
+
+        ``limits``: its limits, or None for a source without a valid one: then the last one counts.
+        """
         self.configuration.offer_config_maps(
             None, ConfigMapData(dict(data)) if data is not None else None, SOURCE
         )
@@ -97,7 +100,7 @@ class Paddock:
         self.calls.append((self._clock() + seconds, self._order, call))
 
     def run(self, most: int) -> None:
-        """The loop comes to some of what is due."""
+        """Let the loop run some of what is due."""
         for _ in range(most):
             due = min((each for each in self.calls if each[0] <= self._clock()), default=None)
             if due is None:
@@ -115,7 +118,7 @@ class Paddock:
         self.position = len(self.api.log)
 
     def page(self, count: int) -> None:
-        """Some items of the list under way are shown."""
+        """Show some items of the list under way."""
         for _ in range(min(count, len(self.listing or ()))):
             assert self.listing is not None
             pod = self.listing.pop(0)
@@ -136,7 +139,7 @@ class Paddock:
         return replace(pod, node=mine.node) if mine is not None and mine.node and not pod.node else pod
 
     def watch(self, count: int) -> None:
-        """The next changes are shown; while a list is under way there is no watch."""
+        """Show the next changes; while a list is under way there is no watch."""
         if self.listing is not None:
             return
         for uid, pod in self.api.log[self.position : self.position + count]:
@@ -151,20 +154,20 @@ class Paddock:
                 self.engine.learn(on.PodObserved(pod))
 
     def caught_up(self) -> bool:
-        """Be shown all that there is, if that can be."""
+        """Show everything, if that is possible."""
         if self.frozen or self.listing is not None:
             return False
         self.watch(len(self.api.log))
         return True
 
     def offered(self, pod: PodFacts) -> None:
-        """A filter body shows a pod, maybe ahead of the watch: it counts for a while."""
+        """Show a pod by a filter body, maybe ahead of the watch: it counts for a while."""
         self.bodies[pod.uid] = pod, self._clock() + BELIEVED
         self._earlier.discard(pod.uid)
         self.engine.learn(on.PodOffered(pod))
 
     def read(self, pod: PodFacts) -> None:
-        """The pod was asked for (F-18)."""
+        """Note that the pod was read (F-18)."""
         self.offered(pod)
         self.engine.learn(on.PodRead(pod))
 
@@ -180,9 +183,9 @@ class Paddock:
     # -- what it may do ---------------------------------------------------------------------------------
 
     def _holds(self, pod: PodFacts, *, past_gate: bool) -> bool:
-        """On a node, about to be by our Binding, or through our gate with nothing else to stop it (F-2).
+        """True if a pod is on a node, about to be, or past its gate with no other guard (F-2).
 
-        ``past_gate``: whether pods count that came through the gate without leave and have no node yet (F-7).
+        ``past_gate``: also count pods that passed the gate without leave and have no node yet (F-7).
         """
         if pod.node or pod.uid in self.posts:
             return True
@@ -199,12 +202,12 @@ class Paddock:
         *,
         promises: bool = False,
         past_gate: bool = True,
-        gone: Collection[PodUid] = (),
+        ended: Collection[PodUid] = (),
     ) -> None:
         """Raise `Unbound` if a queue would hold more than its max, by all that this instance can know.
 
-        ``promises``: whether what it promised to others at filter counts too; ``past_gate``: see `_holds`;
-        ``gone``: pods that would have to go first.
+        ``promises``: whether its promises to others at filter count too. ``past_gate``: see `_holds`.
+        ``ended``: pods that would have to leave first.
         """
         view = self.view()
         pod = view.get(uid) or self.api.pods.get(uid)
@@ -215,20 +218,20 @@ class Paddock:
             raise Unbound(f"{what} {uid} before there was a document")
         if not queue:
             raise Unbound(f"{what} {uid}, which is in no queue")
-        kept = {each for each, until in self.promised.items() if promises and until > self._clock()}
+        promised = {each for each, until in self.promised.items() if promises and until > self._clock()}
         held = self.api.held(
             view.values(),
             lambda each: (
-                each.uid not in gone and (self._holds(each, past_gate=past_gate) or each.uid in kept)
+                each.uid not in ended and (self._holds(each, past_gate=past_gate) or each.uid in promised)
             ),
             but=uid,
         )
         over = excess(self.limits, held, queue, pod.size)
         if over:
-            raise Unbound(f"{what} {uid}: {over}\n{self._told(kept)}")
+            raise Unbound(f"{what} {uid}: {over}\n{self._report(promised)}")
 
-    def _told(self, promised: set[PodUid]) -> str:
-        """What holds something, as this instance was shown it."""
+    def _report(self, promised: set[PodUid]) -> str:
+        """The pods that hold something, as this instance was shown them."""
         return "\n".join(
             f"  {pod.uid} of {pod.size.get('vcore')} in {self.api.queue_of(pod.uid)} on {pod.node or 'none'}:"
             f"{' posted' * (pod.uid in self.posts)}{' opened' * (pod.uid in self.opened)}"
@@ -254,7 +257,7 @@ class Paddock:
     # -- effects ----------------------------------------------------------------------------------------
 
     def act(self, count: int, *, reached: bool) -> None:
-        """Some effects are carried out, in their order, or fail."""
+        """Carry out some effects in their order, or fail them."""
         for _ in range(min(count, len(self.effects))):
             self._carry_out(self.effects.pop(0), reached=reached and self.leads)
 
@@ -302,10 +305,10 @@ class Paddock:
     def breached(self, plan: object, breaches: object, *, pod: str, now: float) -> None: ...
 
     def planned(self, outcome: object, *, pod: str, how: str, now: float) -> None:
-        """Whose room nobody may take must not be made by evicting others."""
+        """Capacity that no pod may take must not be made by evicting others."""
         if isinstance(outcome, Plan) and outcome.uid in self.api.created and self.leads:
             self.plans += 1
-            self.judge("evicts for", outcome.uid, gone=[each.uid for each in outcome.victims])
+            self.judge("evicts for", outcome.uid, ended=[each.uid for each in outcome.victims])
 
     def audit(self) -> None:
         found = drifts(self.ledger)

@@ -17,12 +17,12 @@ from tests.histories.quota_paddock import Paddock
 from tests.histories.quota_tenants import Tenants
 
 PROMISED = 25.0
-"""Seconds within which kube-scheduler binds what filter let through."""
+"""Seconds within which kube-scheduler binds what filter admitted."""
 
 
 @dataclass
 class Post:
-    """A Binding on its way to the API server. ``paddock``: who sends it, None for kube-scheduler itself."""
+    """A Binding on its way to the API server. ``paddock``: its sender, None for kube-scheduler itself."""
 
     paddock: Paddock | None
     uid: PodUid
@@ -44,7 +44,7 @@ class Scheduler(Tenants):
         return next(each for each in self.paddocks if each.leads)
 
     def _schedule(self) -> None:
-        """One cycle for one pod: filter where its markers ask for that, and a node."""
+        """Play a cycle for one pod: filter if its markers ask for that, and a node."""
         paddock = self.leader
         if self.now < self.away_until or paddock.frozen:
             return
@@ -70,7 +70,7 @@ class Scheduler(Tenants):
         if isinstance(verdict, Admitted):
             self.judged += 1
             if pod.uid not in paddock.posts:
-                # Else its Binding may come about whatever is said now.
+                # Otherwise its Binding may come about whatever is answered now.
                 paddock.judge("admits", pod.uid, promises=True)
             if self._assume(pod):
                 paddock.promised[pod.uid] = self.now + PROMISED
@@ -90,7 +90,7 @@ class Scheduler(Tenants):
                 self.api.delete(uid)
 
     def _assume(self, pod: PodFacts) -> bool:
-        fit = [node for node in NODES if self.api.room(node, pod.size)]
+        fit = [node for node in NODES if self.api.has_capacity(node, pod.size)]
         if fit:
             self.assumed[pod.uid] = self.rng.choice(fit), self.now
         return bool(fit)
@@ -131,7 +131,7 @@ class Scheduler(Tenants):
             return
 
     def _land(self) -> None:
-        """A Binding reaches the API server, or is lost, or its answer is."""
+        """Let a Binding reach the API server, or lose it, or lose its answer."""
         if not self.posts:
             return
         post = self.posts.pop(self.rng.randrange(len(self.posts)))
@@ -155,7 +155,7 @@ class Scheduler(Tenants):
             paddock.engine.learn(on.BindFailed(post.uid, certain=not done))
 
     def _away(self) -> None:
-        """kube-scheduler is down for a while, and knows nothing when it is back."""
+        """Stop kube-scheduler for a while. It has forgotten everything when it is back."""
         self.say("kube-scheduler is away")
         self.away_until = self.now + self.rng.choice((1.0, 4.0, 12.0, 40.0))
         self._forget_assumed()

@@ -1,4 +1,4 @@
-"""What tenants write in the quota's histories: pods with any label and node, and edits of those they have."""
+"""Steps of tenants in the quota's histories: pods with any label and node, and edits of their own."""
 
 from random import Random
 
@@ -16,7 +16,7 @@ BEGIN = START + 1000
 
 
 class Tenants:
-    """The API server, the Paddocks beside it, and steps of whoever may write pods."""
+    """The API server, the Paddocks beside it, and steps of users who may write pods."""
 
     def __init__(self, rng: Random) -> None:
         self.rng, self.now = rng, BEGIN
@@ -47,7 +47,7 @@ class Tenants:
             app = f"app-{self.api.made}"
         known = self.api.apps.get((namespace, app))
         queue = known.queue if known and known.queue else rng.choice(LEAVES)
-        # Who is first must be plain to everybody.
+        # The first pod must be clear to every instance.
         plain = known is None or all(each.caught_up() for each in self.paddocks)
         if plain and rng.random() < 0.15:
             queue = rng.choice((*LEAVES, NOWHERE))
@@ -79,7 +79,7 @@ class Tenants:
 
     def _relabel(self) -> None:
         pod = self.any_pod()
-        # Whose labels were read before nobody can tell who was not shown them.
+        # It is unknown whose labels an instance read first that was not shown them.
         if pod is not None and all(each.caught_up() for each in self.paddocks):
             queue, app = self.rng.choice(LEAVES), self.rng.choice((pod.app_id, "stolen"))
             self.say(f"{pod.uid} is relabelled to {queue} {app}")
@@ -101,7 +101,7 @@ class Tenants:
             self.api.change(pod.uid, size=Resource({"vcore": size, "pods": 1}))
 
     def _annotate(self) -> None:
-        """What Paddock itself writes onto pods, written by somebody else."""
+        """Write Paddock's own annotations onto pods, as another user."""
         pod = self.any_pod()
         if pod is not None:
             other = self.rng.choice(list(self.api.pods))

@@ -9,7 +9,7 @@ SEEDS_PER_TEST = 50
 
 @pytest.mark.rule("CYC-4", "CYC-7", "PRI-2")
 @pytest.mark.parametrize("first", range(0, 300, SEEDS_PER_TEST))
-def test_a_pass_in_slices_gives_the_turns_of_the_walk(first: int) -> None:
+def test_a_cycle_in_slices_gives_the_turns_of_the_reference(first: int) -> None:
     for seed in range(first, first + SEEDS_PER_TEST):
         play(seed)
 

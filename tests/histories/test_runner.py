@@ -42,10 +42,10 @@ def test_what_held_is_noted_and_not_played_again(tmp_path: Path, capsys: pytest.
     ]
     assert runner.run(list(runner.pieces(("fake",), 1, 9)), notes, jobs=1) == 1
     assert PLAYED == [1, 2, 3, 4, 5, 6, 7]
-    told = capsys.readouterr()
-    assert "2 of 3 pieces were played before" in told.out
+    output = capsys.readouterr()
+    assert "2 of 3 pieces were played before" in output.out
     assert "fake seeds 7-9 seed 7 FAILED" in notes.read_text()
-    assert "a breach\nthe history" in told.err
+    assert "a breach\nthe history" in output.err
 
 
 def test_a_failed_piece_is_played_again(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentP
 
 
 def _described(action: argparse.Action) -> str:
-    words = [*action.option_strings] or [str(action.metavar or action.dest)]
+    names = [*action.option_strings] or [str(action.metavar or action.dest)]
     shown = {
         "nargs": action.nargs,
         "type": action.type.__name__ if action.type in (int, float) else None,
@@ -65,7 +65,7 @@ def _described(action: argparse.Action) -> str:
         "default": action.default,
         "required": action.required or None,
     }
-    return " ".join([*words, *(f"{name}={value}" for name, value in shown.items() if value is not None)])
+    return " ".join([*names, *(f"{name}={value}" for name, value in shown.items() if value is not None)])
 
 
 # -- exit codes ----------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def exit_codes() -> list[str]:
 
     PROBED: a port with a server that is alive and not ready; CLOSED: a port without one.
     """
-    with _surroundings() as (folder, ports), contextlib.chdir(folder), no_environment():
+    with _environments() as (folder, ports), contextlib.chdir(folder), no_environment():
         return [f"paddock {case}: {_code(_placed(case, ports))}".replace(" :", ":") for case in _CASES]
 
 
@@ -138,7 +138,7 @@ def _code(arguments: list[str]) -> object:
 
 
 @contextlib.contextmanager
-def _surroundings() -> Iterator[tuple[Path, dict[str, int]]]:
+def _environments() -> Iterator[tuple[Path, dict[str, int]]]:
     """A folder with the files, and the ports."""
     with tempfile.TemporaryDirectory() as name, _probed() as probed, socket.socket() as closed:
         folder = Path(name)
@@ -155,7 +155,7 @@ class _Probes(http.server.BaseHTTPRequestHandler):
         self.send_response(200 if self.path == "/livez" else 503)
         self.end_headers()
 
-    def log_message(self, *_words: object) -> None:
+    def log_message(self, *_arguments: object) -> None:
         return
 
 

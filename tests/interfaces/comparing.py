@@ -9,33 +9,33 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 class Difference(NamedTuple):
-    """Lines that were recorded and are gone, and lines that are new. A line that moved is in both."""
+    """Recorded lines that are removed, and lines that are new. A line that moved is in both."""
 
-    gone: list[str]
+    removed: list[str]
     new: list[str]
 
     def __bool__(self) -> bool:
-        return bool(self.gone or self.new)
+        return bool(self.removed or self.new)
 
     def __str__(self) -> str:
-        return "\n".join([*(f"- {line}" for line in self.gone), *(f"+ {line}" for line in self.new)])
+        return "\n".join([*(f"- {line}" for line in self.removed), *(f"+ {line}" for line in self.new)])
 
 
 class Breaking(Exception):
-    """A recorded line is gone or reads differently."""
+    """A recorded line is removed or reads differently."""
 
 
 def difference(recorded: Sequence[str], now: Sequence[str]) -> Difference:
     """Compare exactly, the order included."""
-    gone: list[str] = []
+    removed: list[str] = []
     new: list[str] = []
     for tag, begin, end, other_begin, other_end in SequenceMatcher(
         None, recorded, now, autojunk=False
     ).get_opcodes():
         if tag != "equal":
-            gone += recorded[begin:end]
+            removed += recorded[begin:end]
             new += now[other_begin:other_end]
-    return Difference(gone, new)
+    return Difference(removed, new)
 
 
 def recorded_lines(kind: str, folder: Path = GOLDEN) -> list[str]:
@@ -50,7 +50,7 @@ def record(kind: str, now: Sequence[str], *, drop: bool = False, folder: Path = 
     ``drop``: lines may go or change. Raises `Breaking` for such a change without it, and writes nothing.
     """
     found = difference(recorded_lines(kind, folder), now)
-    if found.gone and not drop:
+    if found.removed and not drop:
         raise Breaking(f"{kind}: a new name comes beside an old one, never instead\n{found}")
     (folder / f"{kind}.txt").write_text("".join(f"{line}\n" for line in now), encoding="utf-8")
     return found

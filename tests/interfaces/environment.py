@@ -1,4 +1,4 @@
-"""Surroundings in which a command neither takes from this process nor leaves anything behind in it."""
+"""Environments in which a command neither takes from this process nor leaves anything behind in it."""
 
 import contextlib
 import io
@@ -12,8 +12,8 @@ import structlog
 @contextlib.contextmanager
 def no_environment() -> Iterator[None]:
     """Run with none of the variables that Paddock may read."""
-    kept = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "TMPDIR")}
-    with mock.patch.dict(os.environ, kept, clear=True):
+    inherited = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "TMPDIR")}
+    with mock.patch.dict(os.environ, inherited, clear=True):
         yield
 
 

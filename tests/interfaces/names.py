@@ -43,7 +43,7 @@ def written(tree: ast.Module) -> Iterator[str]:
 
 
 class _Asked(dict[str, str]):
-    """Labels, or annotations, that note which keys they are asked for."""
+    """Labels, or annotations, that note the keys they are asked for."""
 
     def __init__(self, place: str, seen: set[str]) -> None:
         super().__init__({"asked.example/for": "nothing"})

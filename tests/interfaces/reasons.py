@@ -57,10 +57,10 @@ def refusal_texts() -> list[str]:
 
 
 def _refusals(scenario: str) -> set[str]:
-    told = io.StringIO()
-    with contextlib.redirect_stdout(told):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
         main(["simulate", "--json", str(ROOT / "tests" / "scenarios" / f"{scenario}.yaml")])
-    timeline = json.loads(told.getvalue())["timeline"]
+    timeline = json.loads(output.getvalue())["timeline"]
     return {each["why"] for each in timeline if each["kind"] == "refused"}
 
 

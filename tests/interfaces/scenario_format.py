@@ -44,11 +44,11 @@ class Said(NamedTuple):
 
 def scenario_format() -> list[str]:
     """``PLACE.KEY: FORM, …`` of every key; ``[]`` is any entry of a list, ``*`` is any name."""
-    words = _words()
+    key_names = _key_names()
     keys = list(_keys(()))
     return sorted(
         [
-            *(f"{_shown(place)}: {', '.join(_forms(place, words))}".rstrip(": ") for place in keys),
+            *(f"{_shown(place)}: {', '.join(_forms(place, key_names))}".rstrip(": ") for place in keys),
             *(f"{_shown(place)}.*.{member}" for place in keys for member in _members(place)),
         ]
     )
@@ -74,13 +74,13 @@ def known(level: Place) -> list[str]:
     return []
 
 
-def _forms(place: Place, words: list[str]) -> list[str]:
+def _forms(place: Place, key_names: list[str]) -> list[str]:
     taken = [name for name, value in _PROBES.items() if takes(place, value)]
     if known((*place, 0)) or takes(place, [{NONSENSE: NONSENSE}]):
         taken.append("entries")
     if known(place):
         taken.append("keys")
-    return taken or sorted(word for word in words if takes(place, word))
+    return taken or sorted(word for word in key_names if takes(place, word))
 
 
 def _members(place: Place) -> list[str]:
@@ -107,8 +107,8 @@ def takes(place: Place, value: Any) -> bool:
     return not any(each.path.startswith(path) for each in mistakes(place, value))
 
 
-def _words() -> list[str]:
-    """Words that stand in the reader's package, or in a collection that it holds."""
+def _key_names() -> list[str]:
+    """Texts in the reader's package, or in a collection that it holds."""
     package = scenario_from.__module__.rpartition(".")[0]
     found: set[str] = set()
     for module, tree in parts():

@@ -22,10 +22,10 @@ _NONSENSE = "\x00"
 
 def settings() -> list[str]:
     """``KEY default=… FLAG VARIABLE`` of every setting, with the words it takes and when it holds."""
-    words, flags = _words(), flags_of("serve")
+    values, flags = _values(), flags_of("serve")
     return sorted(
         f"{key} default={_shown(Settings.model_fields[name].default)} {flags[name]} {_variable(name)}"
-        f"{_accepted(key, words)}{' until a restart' if name in NOT_RELOADABLE else ''}"
+        f"{_accepted(key, values)}{' until a restart' if name in NOT_RELOADABLE else ''}"
         for key, name in KEYS.items()
     )
 
@@ -76,18 +76,18 @@ def _variable(name: str) -> str:
     return environment_from(_Asked())[name]
 
 
-def _words() -> list[str]:
-    """Texts written in the module of the settings, and what else a switch takes."""
+def _values() -> list[str]:
+    """Texts written in the module of the settings, and other values that a switch takes."""
     (tree,) = (each.tree for each in parts() if each.module.__name__ == Settings.__module__)
     written = {each.value for each in ast.walk(tree) if isinstance(each, ast.Constant)}
     return sorted({"true", "false", *(each for each in written if isinstance(each, str) and each.isalpha())})
 
 
-def _accepted(key: str, words: list[str]) -> str:
-    """The words that a setting takes; nothing for one that takes any, or none."""
+def _accepted(key: str, values: list[str]) -> str:
+    """The values that a setting takes; nothing for one that takes any, or none."""
     if _takes(key, _NONSENSE):
         return ""
-    found = [word for word in words if _takes(key, word)]
+    found = [word for word in values if _takes(key, word)]
     return f" takes={','.join(found)}" if found else ""
 
 

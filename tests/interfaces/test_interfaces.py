@@ -24,7 +24,7 @@ def test_no_kind_is_empty() -> None:
 
 
 @pytest.mark.parametrize(
-    ("now", "gone", "new"),
+    ("now", "removed", "new"),
     [
         (["a", "b"], [], []),
         (["a", "b", "c"], [], ["c"]),
@@ -35,10 +35,10 @@ def test_no_kind_is_empty() -> None:
         ([], ["a", "b"], []),
     ],
 )
-def test_a_difference_names_what_is_gone_and_what_is_new(
-    now: list[str], gone: list[str], new: list[str]
+def test_a_difference_names_what_is_removed_and_what_is_new(
+    now: list[str], removed: list[str], new: list[str]
 ) -> None:
-    assert difference(["a", "b"], now) == Difference(gone, new)
+    assert difference(["a", "b"], now) == Difference(removed, new)
 
 
 def test_a_new_line_is_recorded_beside_the_old_ones(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ class Planted(NamedTuple):
 
     kind: str
     plant: Plant
-    gone: list[str]
+    removed: list[str]
     new: list[str]
 
 
@@ -112,11 +112,11 @@ def scenario_key(old: str, new: str) -> Plant:
             try:
                 return read(swapped(text), **options)
             except ScenarioError as error:
-                told = [
+                found = [
                     each.__class__(each.line, swapped(each.path), swapped(each.message))
                     for each in error.mistakes
                 ]
-                raise ScenarioError(error.file, tuple(told)) from None
+                raise ScenarioError(error.file, tuple(found)) from None
 
         reads.__module__ = read.__module__
         monkeypatch.setattr(scenario_format, "scenario_from", reads)
@@ -259,8 +259,8 @@ PLANTED = [
 def test_a_planted_change_is_found(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     planted.plant(monkeypatch)
     found = difference(recorded_lines(planted.kind), KINDS[planted.kind]())
-    assert Difference(sorted(found.gone), sorted(found.new)) == Difference(
-        sorted(planted.gone), sorted(planted.new)
+    assert Difference(sorted(found.removed), sorted(found.new)) == Difference(
+        sorted(planted.removed), sorted(planted.new)
     )
     assert found
 

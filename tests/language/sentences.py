@@ -6,22 +6,22 @@ from collections.abc import Iterable, Iterator
 from tests.language.breaches import Breach
 from tests.language.texts import Text
 
-MOST_WORDS = 25
-"""Words in one sentence."""
+LONGEST_SENTENCE = 25
+"""The most words in one sentence."""
 
-FIRST_WORDS = frozenset(
+BAD_BEGINNINGS = frozenset(
     {
         *("it", "its", "those", "these", "they", "one"),
         *("what", "whatever", "who", "whoever", "whom", "whose", "whether"),
         *("nobody", "he"),
     }
 )
-"""Words that begin no text: the reader does not know yet what they stand for."""
+"""First words that the reader cannot understand yet."""
 
 FIRST_PHRASES = ("the same",)
 
 _BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*] |\d+\. |\|))")
-"""What ends a paragraph: an empty line, or the next item of a list."""
+"""The end of a paragraph: an empty line, or the next item of a list."""
 
 _CODE = re.compile(r"``.*?``|`[^`]*`", re.DOTALL)
 
@@ -51,8 +51,8 @@ def sentences(text: str) -> Iterator[str]:
         yield from (each for each in _END.split(paragraph) if each)
 
 
-def words_of(sentence: str) -> list[str]:
-    """The words of a sentence; signs between them do not count."""
+def parts_of(sentence: str) -> list[str]:
+    """The parts of a sentence with a letter or a digit."""
     return [each for each in sentence.split() if re.search(r"\w", each)]
 
 
@@ -61,7 +61,9 @@ def begins_badly(text: str, banned: Iterable[str] = ()) -> bool:
     first = re.sub(r"[^\w ]", "", next(iter(paragraphs(text)), "")).lower()
     word = first.partition(" ")[0]
     return (
-        word in FIRST_WORDS or word in banned or first.startswith(tuple(f"{each} " for each in FIRST_PHRASES))
+        word in BAD_BEGINNINGS
+        or word in banned
+        or first.startswith(tuple(f"{each} " for each in FIRST_PHRASES))
     )
 
 
@@ -70,7 +72,7 @@ def sentence_breaches(text: Text, banned: Iterable[str] = ()) -> Iterator[Breach
     read = [*sentences(text.text)]
     if begins_badly(text.text, frozenset(banned)):
         yield Breach("begins", text.module, text.name, read[0])
-    if long := [each for each in read if len(words_of(each)) > MOST_WORDS]:
+    if long := [each for each in read if len(parts_of(each)) > LONGEST_SENTENCE]:
         yield Breach("long", text.module, text.name, long[0])
     if chained := [each for each in read if each.count(";") > 1]:
         yield Breach("chain", text.module, text.name, chained[0])

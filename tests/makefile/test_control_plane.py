@@ -69,12 +69,12 @@ class Machine:
         return self.runs("-m", "e2e.programs.building", **environment)
 
     def tests(self, **environment: str) -> subprocess.CompletedProcess[str]:
-        """One that starts a control plane."""
+        """A test that starts a control plane."""
         chosen = "e2e/tests/suite/test_control_plane.py::test_the_kubelet_refuses_what_does_not_fit"
         return self.runs("-m", "pytest", "-x", "-p", "no:cacheprovider", chosen, **environment)
 
     def would_make(self, target: str) -> str:
-        """The commands, as one that makes this test does not influence them."""
+        """The commands that make would run, unaffected by the make that runs this test."""
         command = ["/usr/bin/env", "--unset=MAKEFLAGS", "make", "--dry-run", target]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=True)
         return done.stdout

@@ -33,6 +33,6 @@ def test_the_slowest_tests_are_named() -> None:
 
 
 def listed(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """What make would run."""
+    """The tests that make would run."""
     command = ["/usr/bin/env", "--unset=MAKEFLAGS", "make", "--dry-run", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

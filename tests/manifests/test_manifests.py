@@ -1,7 +1,7 @@
-"""What can be said of ``manifests/`` without a cluster: references, permissions, and that the parts agree.
+"""Rules of ``manifests/`` that need no cluster: references, permissions, and that the parts agree.
 
-The end-to-end tests start a real kube-scheduler with each configuration; here stand the rules that such a run
-would not notice, such as a permission too many or a deadline that is longer than its caller's patience.
+The end-to-end tests start a real kube-scheduler with each configuration. Here are rules that such a run would
+not notice. Examples are a permission too many, or a deadline that is longer than its caller's patience.
 """
 
 import re
@@ -222,7 +222,7 @@ def test_each_verb_and_each_marker_stands_in_one_entry(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [path for path in CONFIGS if managed(document(path))], ids=named)
-def test_a_marker_switches_on_the_verb_of_its_name_and_is_not_looked_for_on_nodes(path: Path) -> None:
+def test_a_marker_switches_on_the_verb_of_its_name_and_is_no_resource_of_nodes(path: Path) -> None:
     for part in document(path)["extenders"]:
         (marker,) = part["managedResources"]
         assert marker["ignoredByScheduler"] is True

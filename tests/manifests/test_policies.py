@@ -1,4 +1,4 @@
-"""What the policies of ``manifests/`` say, and that they agree with each other and with Paddock."""
+"""Contents of the policies of ``manifests/``: they agree with each other and with Paddock."""
 
 import re
 from typing import Any
@@ -36,7 +36,7 @@ def scheduler_names(expression: str) -> set[str]:
     return set(re.findall(r'"([^"]+)"', expression.rpartition(" in ")[2]))
 
 
-def test_the_policy_sets_the_markers_that_the_configurations_look_for() -> None:
+def test_the_policy_sets_the_markers_that_the_configurations_name() -> None:
     (markers,) = [each["expression"] for each in policy()["variables"] if each["name"] == "markers"]
     assert set(re.findall(r'"([^"]+)"', markers)) == MARKERS
 
@@ -137,7 +137,7 @@ def test_the_policies_of_identity_are_installed_together() -> None:
 
 
 def test_the_gates_are_opt_in_and_for_the_pods_that_are_marked() -> None:
-    """Whose gate is set and who is managed must not be two answers; a gate nobody opens must not be set."""
+    """The pods that get a gate and the managed ones must be the same, or a gate would never be opened."""
     gate, binding = documents(MANIFESTS / "gates" / "gate-managed-pods.yaml")
     assert binding["spec"] == {"policyName": gate["metadata"]["name"]}
     spec, marking = gate["spec"], policy()
@@ -153,7 +153,7 @@ def test_the_gates_are_opt_in_and_for_the_pods_that_are_marked() -> None:
 # --- the policy of records -------------------------------------------------------------------------
 
 
-def test_records_are_written_only_by_who_holds_the_verb_of_paddocks_role() -> None:
+def test_records_are_written_only_by_holders_of_the_verb_in_paddocks_role() -> None:
     """That the API server refuses others is shown in e2e/tests/tenants/test_records."""
     policy, binding = documents(MANIFESTS / "records" / "protect-records.yaml")
     spec = policy["spec"]
@@ -191,7 +191,7 @@ def quota_policy(name: str) -> tuple[Any, Any]:
 
 
 def managed_pod(expression: str) -> set[str]:
-    """What makes a pod managed: names of schedulers, keys, and the annotation of its namespace."""
+    """The definition of a managed pod: names of schedulers, keys, and the annotation of its namespace."""
     return set(re.findall(r'"([\w./-]+)"', expression))
 
 
@@ -220,7 +220,7 @@ def test_paddocks_role_has_the_verbs_for_what_it_does_and_no_other(verb: str) ->
 
 @pytest.mark.parametrize("name", ["nodes", "owners", "requests"])
 def test_only_managed_pods_are_a_matter_of_the_policies(name: str) -> None:
-    """The same as for the gates and the markers."""
+    """The selection equals that of the gates and the markers."""
     (gates,) = [each for each in policy()["variables"] if each["name"] == "managed"]
     spec, _ = quota_policy(name)
     assert managed_pod(variable(spec, "managed")) == managed_pod(gates["expression"])

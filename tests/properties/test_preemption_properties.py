@@ -1,6 +1,6 @@
 """The laws of preemption over random trees, priorities, fences, offsets, nodes and resource types.
 
-What must hold is computed here from the pods alone, not by the planner's own code.
+The rules are computed here from the pods alone, not by the planner's own code.
 """
 
 import random
@@ -80,8 +80,11 @@ OFFSETS: tuple[dict[str, str], ...] = (
 
 
 def scene_of(rng: random.Random) -> Scene:
-    """Nodes are full but for a bit, maxes of parents nearly used up, guarantees often what an ask wants; all
-    of it may be over-committed."""
+    """Build a scene.
+
+    Nodes are full but for a bit, maxes of parents nearly used up, guarantees often what an ask wants. All of
+    it may be over-committed.
+    """
     names = [f"n{number}" for number in range(rng.randint(1, 3))]
     pods = tuple(
         replace(_pod(rng, f"p{number:02}", LEAVES[1:]), node=rng.choice(names))
@@ -188,7 +191,7 @@ def _fence_root(scene: Scene, ask: Pod) -> str:
 
 
 def _may_take(scene: Scene, ask: Pod, victim: Pod) -> bool:
-    """Whether priorities allow it: both carried to the common ancestor, or a fence around the victim."""
+    """True if priorities allow it: both carried to the common ancestor, or a fence around the victim."""
     specs = {str(spec.path): spec for spec in scene.queues}
     worth = ask.priority
     for path in _below_common(ask.queue, victim.queue):
@@ -212,9 +215,9 @@ def _offset(spec: QueueSpec) -> int:
     return int(spec.properties.get("priority.offset", "0"))
 
 
-def _enough(scene: Scene, ask: Pod, node: str, gone: Iterable[Pod]) -> bool:
-    """Whether the ask fits its node, its queues and its guarantee when those are gone."""
-    left = [pod for pod in scene.pods if pod not in list(gone)]
+def _enough(scene: Scene, ask: Pod, node: str, evicted: Iterable[Pod]) -> bool:
+    """True if the ask fits its node, its queues and its guarantee without those pods."""
+    left = [pod for pod in scene.pods if pod not in list(evicted)]
     size = dict(ask.size)
     free = dict(dict(scene.nodes)[node])
     for pod in left:
@@ -295,7 +298,7 @@ def test_no_queue_falls_below_its_guarantee_short_of_the_common_ancestor(scene: 
 @pytest.mark.rule("DIV-23", "LAW-4", "PRE-10")
 @settings(QUICK, max_examples=800)
 @given(scenes())
-def test_the_ask_fits_when_its_victims_are_gone_and_not_when_one_stays(scene: Scene) -> None:
+def test_the_ask_fits_without_its_victims_and_not_beside_one_of_them(scene: Scene) -> None:
     for ask, plan, victims in plans_of(scene):
         assert _enough(scene, ask, plan.node, victims)
         for victim in victims:
@@ -314,7 +317,7 @@ def test_as_yunikorn_the_victims_alone_add_up_to_the_ask(scene: Scene) -> None:
 
 
 def shuffled(rng: random.Random, pods: Sequence[Pod]) -> list[Pod]:
-    """In any order, but for those created in one second: of them the order of arrival tells the newer."""
+    """Pods in any order; those created in one second stay in order, which decides which is newer."""
     order = list(pods)
     rng.shuffle(order)
     waiting = {
@@ -325,7 +328,9 @@ def shuffled(rng: random.Random, pods: Sequence[Pod]) -> list[Pod]:
 
 @settings(QUICK, max_examples=300)
 @given(scenes(), st.randoms(use_true_random=False))
-def test_neither_the_order_of_news_nor_the_names_of_queues_matter(scene: Scene, rng: random.Random) -> None:
+def test_neither_the_order_of_updates_nor_the_names_of_queues_matter(
+    scene: Scene, rng: random.Random
+) -> None:
     names = {"a": "zz", "ab": "z", "abc": "aa", "x": "zzz", "b": "y"}
 
     def renamed(path: str) -> str:
@@ -379,7 +384,7 @@ def test_with_victims_that_come_back_at_once_it_becomes_quiet(scene: Scene, whol
 @pytest.mark.rule("LAW-2", "LAW-4", "LAW-5")
 @settings(QUICK, max_examples=600)
 @given(scenes())
-def test_who_was_taken_from_cannot_take_back(scene: Scene) -> None:
+def test_a_queue_that_was_taken_from_cannot_take_back(scene: Scene) -> None:
     for ask in scene.asks:
         world = scene.world()
         plan = world.plan(ask.name)

@@ -92,15 +92,15 @@ def test_what_is_admitted_stays_admitted_when_it_shrinks_or_the_cap_grows(
 
 
 @given(limits(), resources(SIZES), resources(SIZES), resources(SIZES), resources(SIZES))
-def test_first_excess_says_no_exactly_when_the_room_does(
+def test_first_excess_agrees_with_the_remainder(
     cap: Limit, allocated: Resource, reserved: Resource, size: Resource, extra: Resource
 ) -> None:
     held = Tally(allocated), Tally(reserved)
-    for room, more in (
+    for capacity, more in (
         (cap.minus(allocated, reserved), ()),
         (cap.minus(allocated, reserved).minus(extra), (Tally(extra),)),
     ):
-        refused = [name for name, amount in size.items() if not room.admits(Resource({name: amount}))]
+        refused = [name for name, amount in size.items() if not capacity.admits(Resource({name: amount}))]
         assert first_excess(cap, size, *held, *more, size) == (refused[0] if refused else None)
 
 

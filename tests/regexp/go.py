@@ -1,7 +1,7 @@
-"""What Go's regexp says of patterns, from Go itself or from the record of it.
+"""Verdicts of Go's regexp on patterns, from Go itself or from the record of it.
 
 `python -m tests.regexp.go` writes the record anew. Where Go is absent, or is of another release, the record
-speaks for it.
+is used.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ class Answers:
     release: str
     #: Which random cases the verdicts are of.
     cases: str
-    #: One verdict per random case: `REFUSED`, or a 0 or 1 for each text.
+    #: Verdicts per random case: `REFUSED`, or a 0 or 1 for each text.
     verdicts: Sequence[str]
     #: By the name of a category or script, whether it is taken, and a digest of its characters.
     sets: dict[str, tuple[bool, str]]
@@ -76,7 +76,7 @@ def digest_of(characters: str) -> str:
 
 
 def characters_of(ranges: Sequence[int]) -> str:
-    """Those from each first to each last code point."""
+    """Characters from each first to each last code point."""
     pairs = zip(ranges[::2], ranges[1::2], strict=True)
     return "".join(chr(code) for low, high in pairs for code in range(low, high + 1) if code >> 11 != 0x1B)
 

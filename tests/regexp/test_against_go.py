@@ -21,7 +21,7 @@ DIFFERENCES = {
     "cannot stand in a class": 20,
     "too large when its repetitions and categories are written out": 5,
 }
-"""Why ours refuses random patterns that Go takes, and how many."""
+"""Reasons why RE2 refuses random patterns that Go takes, with their numbers."""
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_random_patterns_are_accepted_and_matched_as_by_go(go: Answers) -> None:
 
 
 def verdict_of(case: Case) -> tuple[str, str]:
-    """As Go writes it, and why it is refused."""
+    """The verdict as Go writes it, and the reason of a refusal."""
     try:
         matches = name_pattern(case.pattern)
     except PatternError as error:
@@ -63,20 +63,20 @@ def verdict_of(case: Case) -> tuple[str, str]:
 def test_random_patterns_are_of_all_kinds() -> None:
     """Neither all refused nor all the same, so that a difference can show."""
     refused = sum(verdict == REFUSED for verdict in recorded().verdicts)
-    telling = sum("0" in verdict and "1" in verdict for verdict in recorded().verdicts)
+    decisive = sum("0" in verdict and "1" in verdict for verdict in recorded().verdicts)
     assert COUNT / 4 < refused < COUNT / 2
-    assert telling > COUNT / 8
+    assert decisive > COUNT / 8
 
 
 @pytest.mark.rule("CFG-30")
 def test_categories_and_scripts_hold_what_they_hold_in_go(go: Answers) -> None:
-    assert {name for name, (taken, _) in go.sets.items() if not taken} == set(two_words(go))
+    assert {name for name, (taken, _) in go.sets.items() if not taken} == set(with_underscore(go))
     wrong = [name for name, (_, expected) in go.sets.items() if digest_of(without_newer(name)) != expected]
     assert wrong == ["SignWriting"]
 
 
-def two_words(go: Answers) -> Iterator[str]:
-    """Scripts that Go has forgotten since 1.25, as it drops the underscore of what it looks for."""
+def with_underscore(go: Answers) -> Iterator[str]:
+    """Scripts that Go does not find since 1.25, as it drops the underscore of the name."""
     return (name for name in go.sets if "_" in name or name == "SignWriting")
 
 

@@ -1,4 +1,4 @@
-"""What the tests that kill Paddock after each of its effects in turn have in common. No tests."""
+"""Common parts of the tests that kill Paddock after each of its effects in turn. No tests."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -19,7 +19,7 @@ def played(text: str, *, gates: bool) -> Scenario:
 
 
 def effects_of(scenario: Scenario) -> Counter[str]:
-    """How often Paddock does what when it is left alone."""
+    """The number of effects of each kind when Paddock is left alone."""
     counted: Counter[str] = Counter()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Paddock, "_count_effect", lambda self, name: counted.update([name]))

@@ -1,4 +1,4 @@
-"""Two instances of Paddock, one of which stands by: what a restart is to one alone, a failover is here."""
+"""Two instances of Paddock, one of which is a standby: a failover here is what a restart is to one alone."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from extender.simulator.paddock import Life, Paddock
 
 
 class Standby(Life):
-    """Hears what the other one hears, and may not act: its effects end as the real effector ends them."""
+    """A standby that learns what the other one learns, and may not act. Its effects end as in reality."""
 
     def __init__(self, world: World, after_effect: Callable[[str], None]) -> None:
         super().__init__(world, after_effect)
@@ -32,8 +32,11 @@ class Standby(Life):
 
 
 class Pair(Paddock):
-    """A restart of the one that acts makes the other one act, which has heard all that was to be heard, and
-    another one stand by."""
+    """A pair of instances.
+
+    A restart of the acting one makes the other one act, which has learned all that there was. Another standby
+    begins.
+    """
 
     def __init__(self, world: World) -> None:
         super().__init__(world)

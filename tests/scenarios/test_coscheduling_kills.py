@@ -1,6 +1,6 @@
 """Paddock killed after each effect of a group's start in turn (COS-5, COS-6).
 
-In the end all three run, though room for them was scarce, and nobody else's pod has gone.
+In the end all three run, though capacity for them was scarce, and no other pod was evicted.
 """
 
 import pytest

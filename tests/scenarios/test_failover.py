@@ -1,6 +1,6 @@
-"""Scenarios in which Paddock is restarted or killed, played once more with an instance that stands by.
+"""Scenarios in which Paddock is restarted or killed, played once more with a standby.
 
-It takes over where the other one would have started again, and what happens must be the same.
+It takes over where the other one would have started again, and the same must happen.
 """
 
 from pathlib import Path
@@ -37,7 +37,7 @@ NEED_NOTHING_TAKEN_UP = {
     "guarantee-killed-after-the-ask-was-marked",
     "restart-forgets-nothing",
 }
-"""What they are about is on no object, comes from the watch, or leads to a new plan, which is the same."""
+"""Scenarios whose subject is on no object, comes from the watch, or leads to the same new plan."""
 
 NOTHING_TAKEN_UP = answering("leadership_begins", ())
 

@@ -1,6 +1,6 @@
 """Paddock killed after each effect of a gang's way in turn, and restarted at many moments of it (GANG-20).
 
-In the end all is as if nothing had happened: who runs where, what is counted, and no placeholder is left.
+In the end nodes and counts are as if nothing had happened, and no placeholder is left.
 """
 
 from collections.abc import Iterator
@@ -112,7 +112,7 @@ PLAYS = {
 }
 
 
-ONLY_TOLD = {"PostEvent", "SetCondition"}
+ONLY_REPORTED = {"PostEvent", "SetCondition"}
 
 
 def restarted(scenario: Scenario, at: int) -> Scenario:
@@ -135,7 +135,7 @@ def moments() -> Iterator[object]:
 
 
 @pytest.mark.rule("GANG-20")
-@pytest.mark.parametrize(("scenario", "kill"), list(kills(PLAYS, once=ONLY_TOLD)))
+@pytest.mark.parametrize(("scenario", "kill"), list(kills(PLAYS, once=ONLY_REPORTED)))
 def test_a_crash_changes_nothing(scenario: Scenario, kill: Kill) -> None:
     assert run_scenario(killed(scenario, kill)).differences == ()
 

@@ -1,7 +1,6 @@
-"""Paddock killed after each effect of a preemption in turn (DESIGN-4): it starts again, or one that
-stood by goes on.
+"""Paddock killed after each effect of a preemption in turn (DESIGN-4): it restarts, or a standby goes on.
 
-In the end the ask has its place, nobody was evicted twice, and nobody who need not go.
+In the end the ask has its place. No pod was evicted twice, and none without need.
 """
 
 from collections import Counter

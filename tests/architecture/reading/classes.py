@@ -1,6 +1,6 @@
-"""What the annotations of a code base say: classes with the types of their fields, and functions.
+"""Classes and functions of a code base, with the types in their annotations.
 
-Only as much of typing as it takes to know which object an expression stands for.
+Typing is followed only as far as needed to know which object an expression stands for.
 """
 
 import ast
@@ -219,7 +219,7 @@ class Index:
         return kind
 
     def element(self, kind: Kind) -> Kind:
-        """What a loop over an object of this type gives."""
+        """Type of the elements that a loop over an object of this type gives."""
         kind = self.container(kind)
         if kind.name in KEYED | LISTED and kind.args:
             return kind.args[0]
@@ -227,7 +227,7 @@ class Index:
         return self.element(self.kind(found[1].returns, found[0].module)) if found else UNKNOWN
 
     def item(self, kind: Kind) -> Kind:
-        """What a subscript of an object of this type gives."""
+        """Type of the result of a subscript of an object of this type."""
         kind = self.container(kind)
         if kind.name in KEYED:
             return kind.args[1] if len(kind.args) > 1 else UNKNOWN

@@ -12,7 +12,7 @@ PACKAGES = ("core", "extender", "tests", "e2e")
 
 
 class Source(NamedTuple):
-    """One module: its dotted path, its text, and whether it is the `__init__` of a package."""
+    """A module: its dotted path, its text, and whether it is the `__init__` of a package."""
 
     module: str
     text: str

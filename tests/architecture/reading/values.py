@@ -1,7 +1,7 @@
-"""What the expressions of a function stand for, followed through annotations.
+"""Objects that the expressions of a function stand for, followed through annotations.
 
-Parameters, locals, loops, containers, properties and the results of functions are followed; whatever is
-not annotated is unknown.
+Parameters, locals, loops, containers, properties and the results of functions are followed. An expression
+without an annotation is unknown.
 """
 
 import ast
@@ -33,7 +33,10 @@ BY_NAME = {"state": "state", "_state": "state"}
 
 
 class Value(NamedTuple):
-    """What an expression stands for. ``path``: the field that holds it, empty when none is known."""
+    """An object that an expression stands for.
+
+    ``path``: the field that holds it, empty when none is known.
+    """
 
     kind: Kind = UNKNOWN
     path: str = ""

@@ -1,12 +1,12 @@
-"""Where a code base assigns, deletes or changes the fields of its record classes.
+"""Places where a code base assigns, deletes or changes the fields of its record classes.
 
 A record class is a root (`State`, `PodRecord`) or a part: a changeable class below the root's folder that is
-the type of a field. A field is named by its dotted path, such as ``state.unguarded.placing``. What an object
-of another class holds belongs to the field that holds the object.
+the type of a field. A field is named by its dotted path, such as ``state.unguarded.placing``. The content of
+an object of another class belongs to the field that holds the object.
 
 Expressions are followed through annotations: parameters, locals, loops, containers, properties, results of
-functions. A method of a record class writes in its own module, whoever calls it; a method of any other class
-that changes its object writes where it is called.
+functions. A method of a record class writes in its own module, whatever module calls it. A method of any
+other class that changes its object writes where it is called.
 """
 
 import ast
@@ -77,7 +77,7 @@ CHANGING_FIRST = frozenset(
 
 
 class Write(NamedTuple):
-    """One place that changes a field."""
+    """A place that changes a field."""
 
     path: str
     module: str
@@ -153,7 +153,7 @@ def _of_module(layout: Layout, module: Parsed) -> list[Write]:
 
 
 class Flow(ast.NodeVisitor):
-    """One function, followed from top to bottom."""
+    """A function, followed from top to bottom."""
 
     def __init__(self, layout: Layout, module: Parsed, names: Mapping[str, Value] | None = None) -> None:
         self.layout = layout
@@ -239,7 +239,7 @@ class Flow(ast.NodeVisitor):
             self._store(target)
 
     def _visit_target(self, target: ast.expr) -> None:
-        """What the expressions inside a target change."""
+        """Note what the expressions inside a target change."""
         for child in ast.iter_child_nodes(target):
             if isinstance(child, ast.expr):
                 self.visit(child)

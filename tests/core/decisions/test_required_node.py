@@ -1,4 +1,4 @@
-"""Room for a pod that may run on one node only (RNP-1 to RNP-5)."""
+"""Capacity for a pod that may run on one node only (RNP-1 to RNP-5)."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ def test_candidates_that_do_not_help_are_no_victims() -> None:
 
 
 @pytest.mark.rule("RNP-4")
-def test_free_room_counts_from_the_first_victim_on() -> None:
+def test_free_capacity_counts_from_the_first_victim_on() -> None:
     """Free 4, ask 5, pods of 2: one goes, not three."""
     world = world_of(4, v1={"size": 2, "at": 1}, v2={"size": 2, "at": 2}, v3={"size": 2, "at": 3})
     ask(world, 5)
@@ -103,7 +103,7 @@ def test_no_victim_more_than_needed() -> None:
         {"scheduler_name": "x"},
     ],
 )
-def test_who_is_spared(pod: dict[str, Any]) -> None:
+def test_pods_that_are_spared(pod: dict[str, Any]) -> None:
     world = world_of(0, v=pod)
     ask(world, 1)
     assert world.refused().stop is Stop.NO_VICTIMS
@@ -130,7 +130,7 @@ def test_neither_guarantees_nor_fences_nor_switches_nor_applications_count() -> 
 
 
 @pytest.mark.rule("RNP-1")
-def test_not_while_its_queue_has_no_room_for_it() -> None:
+def test_not_while_its_queue_has_no_capacity_for_it() -> None:
     world = World(queue("root.a", max=1), queue("root.b"), nodes={"n1": 5})
     world.runs("v", "root.b", 5)
     ask(world, 2)
@@ -138,7 +138,7 @@ def test_not_while_its_queue_has_no_room_for_it() -> None:
 
 
 @pytest.mark.rule("RNP-1")
-def test_an_unknown_node_and_one_with_room() -> None:
+def test_an_unknown_node_and_one_with_capacity() -> None:
     world = world_of(1)
     ask(world, 1)
     assert world.refused().stop is Stop.ENOUGH_CAPACITY

@@ -222,7 +222,7 @@ def test_what_a_pod_was_promised_itself_does_not_speak_against_a_node() -> None:
         pytest.param(BINPACKING, True, True, id="both"),
     ],
 )
-def test_who_chooses_among_nodes(sort: NodeSortSpec, always: bool, scored: bool) -> None:
+def test_the_policies_that_choose_among_nodes(sort: NodeSortSpec, always: bool, scored: bool) -> None:
     ledger = ledger_of(sort, make_node("n1"), settings=LedgerSettings(scores_nodes=always))
     assert scores(ledger, "n1") == ({"n1": TOP_SCORE} if scored else {})
     assert isinstance(decided(ledger, "n1"), Scored if scored else Unscored)
@@ -259,7 +259,7 @@ def test_no_scores_before_the_lists_are_in() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 10, 11, 12, 13, 100, 5000])
-def test_the_best_has_the_top_score_alone_and_the_order_is_kept(count: int) -> None:
+def test_the_best_has_the_top_score_alone_and_the_order_stays(count: int) -> None:
     names = [NodeName(f"n{at:04}") for at in range(count)]
     bands = list(bands_by_rank(names))
     found = [score for score, band in bands for _ in band]

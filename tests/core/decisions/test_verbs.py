@@ -120,7 +120,7 @@ def test_pods_that_are_no_asks(ledger: Ledger, facts: dict[str, object], verdict
     assert filtered(ledger, observed(ledger, **facts).uid, now=START) == verdict
 
 
-def test_a_pod_nobody_knows_is_gone(ledger: Ledger) -> None:
+def test_an_unknown_pod_does_not_exist(ledger: Ledger) -> None:
     assert filtered(ledger, "nobody", now=START) == Faulted("pod is gone")
 
 
@@ -152,20 +152,20 @@ PLAN = Plan(
 )
 
 
-def test_no_eviction_helps_an_ask_whose_queue_has_no_room(ledger: Ledger) -> None:
+def test_no_eviction_helps_an_ask_whose_queue_has_no_capacity(ledger: Ledger) -> None:
     pod = observed(ledger, cpu=5000)
     assert isinstance(decide_preemption(ledger.view, pod.uid, lambda: None), Vetoed)
 
 
 @pytest.mark.parametrize("cpu", [2000, 5000])
 def test_a_plan_is_offered_when_one_is_due(ledger: Ledger, cpu: int) -> None:
-    """Also where the queue has no room: victims may come from below the same max."""
+    """The queue has no capacity either: victims may come from below the same max."""
     pod, offer = observed(ledger, cpu=cpu), Offered(PLAN, 0)
     assert decide_preemption(ledger.view, pod.uid, lambda: offer) == offer
 
 
 @pytest.mark.parametrize("reserve", [False, True], ids=["room", "room reserved"])
-def test_without_a_plan_nobody_is_evicted(ledger: Ledger, reserve: bool) -> None:
+def test_without_a_plan_no_pod_is_evicted(ledger: Ledger, reserve: bool) -> None:
     pod = observed(ledger, cpu=2000)
     if reserve:
         filtered(ledger, pod.uid, now=START)
@@ -232,7 +232,7 @@ def test_binding_again_to_the_same_node_is_done_already(ledger: Ledger) -> None:
     assert decide_binding(ledger.view, pod.uid, N2, now=START) == Faulted("pod is already bound to n1")
 
 
-def test_binding_a_pod_that_is_not_ours_or_gone(ledger: Ledger) -> None:
+def test_binding_an_unmanaged_or_deleted_pod(ledger: Ledger) -> None:
     other = observed(ledger, "other", scheduler_name="default-scheduler")
     assert decide_binding(ledger.view, other.uid, N1, now=START) == BindNow((on.BindCalled(other.uid, N1),))
     assert decide_binding(ledger.view, PodUid("nobody"), N1, now=START) == Faulted("pod is gone")

@@ -129,7 +129,7 @@ def test_a_drained_queue_is_removed_when_its_last_application_has_completed() ->
 
 
 @pytest.mark.rule("Q-9")
-def test_a_queue_named_again_goes_on_with_its_usage_and_takes_who_was_refused() -> None:
+def test_a_queue_named_again_goes_on_with_its_usage_and_takes_refused_pods() -> None:
     ledger = make_ledger(A)
     observe(ledger, "old", node="n1")
     configure(ledger)
@@ -223,7 +223,7 @@ def test_a_restart_leaves_the_pods_of_the_default_queue_in_it() -> None:
 
 
 @pytest.mark.rule("PL-12")
-def test_nobody_else_gets_into_the_recovery_queue() -> None:
+def test_no_other_pod_gets_into_the_recovery_queue() -> None:
     ledger = make_ledger(A)
     observe(ledger, "bound", queue="root.nowhere", node="n1")
     verdict = filtered(ledger, observe(ledger, "sly", queue=RECOVERY_QUEUE), now=START)

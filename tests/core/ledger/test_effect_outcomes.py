@@ -1,4 +1,4 @@
-"""Outcomes of effects: which owner goes on, whatever was written together, repeated, or answered late."""
+"""Outcomes of effects: which owner continues, with several writes at once, repetitions and late answers."""
 
 from dataclasses import replace
 
@@ -90,7 +90,7 @@ def test_an_outcome_brings_back_what_its_effect_was_for(
     assert outcome_of(effect, reached, why="no") == outcome
 
 
-def test_a_lost_answer_is_told_apart_from_a_refusal() -> None:
+def test_a_lost_answer_differs_from_a_refusal() -> None:
     assert outcome_of(OpenGate(*PLACE), Answer.FAILED, certain=False) == on.PodWoken(UID, False, False)
 
 
@@ -134,7 +134,7 @@ def test_a_plan_and_its_node_are_one_write_whose_failure_ends_both() -> None:
 
 @pytest.mark.parametrize("purpose", [Purpose.WITHDRAWAL, Purpose.LABELS, Purpose.GANG_PHASE])
 @pytest.mark.parametrize("reached", [True, False])
-def test_keys_in_a_write_say_nothing_of_who_asked_for_it(purpose: Purpose, reached: bool) -> None:
+def test_keys_in_a_write_do_not_show_its_purpose(purpose: Purpose, reached: bool) -> None:
     ledger, written = planned()
     entries = (*written.entries, (PREEMPTED_FOR, "uid-ask"), (REPLACES, "uid-victim"))
     for uid in (ASK.uid, VICTIM.uid):
@@ -201,8 +201,8 @@ def test_the_late_outcome_of_a_former_plan_leaves_the_plan_of_today_alone(reache
     written = commit(ledger, "2-uid-ask")
     assert [each for each in end(ledger, former, reached) if isinstance(each, WriteRecord)] == []
     assert (dict(ledger.view.reserved_nodes), victims(ledger)) == ({"n1": "uid-ask"}, ["uid-victim"])
-    marks = [each for each in end(ledger, written, Answer.DONE) if isinstance(each, WriteRecord)]
-    assert [(each.uid, each.purpose) for each in marks] == [(VICTIM.uid, Purpose.VICTIM)]
+    writes = [each for each in end(ledger, written, Answer.DONE) if isinstance(each, WriteRecord)]
+    assert [(each.uid, each.purpose) for each in writes] == [(VICTIM.uid, Purpose.VICTIM)]
 
 
 def test_the_late_outcome_of_a_link_leaves_the_link_of_today_alone() -> None:
@@ -219,7 +219,7 @@ def test_the_late_outcome_of_a_link_leaves_the_link_of_today_alone() -> None:
     assert member.gang.slot is not None
 
 
-def test_the_late_outcome_for_a_pod_that_is_gone_is_of_no_account() -> None:
+def test_the_late_outcome_for_a_deleted_pod_is_ignored() -> None:
     ledger, written = planned()
     for pod in (ASK, VICTIM):
         ledger.apply(on.PodDeleted(pod.uid), now=START)

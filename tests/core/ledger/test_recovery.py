@@ -1,4 +1,4 @@
-"""An instance that stood by becomes the one that acts: what is written on the pods is believed then."""
+"""A standby that begins to act believes the records on the pods."""
 
 from dataclasses import replace
 
@@ -20,9 +20,9 @@ MARKED = replace(VICTIM, preempted_for="uid-ask", preempted_why="because", versi
 
 
 def standing_by(*later: object, listed: bool = True) -> Ledger:
-    """Its first list was before anything was written; ``later`` is what it has seen of the pods since.
+    """A standby whose first list came before anything was written; ``later``: pods that it has seen since.
 
-    ``listed``: False when that list has not ended yet.
+    ``listed``: False if that list has not ended yet.
     """
     ledger = make_ledger(make_queue("root.a"), make_queue("root.b"), listed=listed)
     for event in (
@@ -39,7 +39,7 @@ def took_over(ledger: Ledger) -> list[Effect]:
     return list(ledger.apply(on.ActingBegan(), now=START + 20))
 
 
-def kept(ledger: Ledger) -> dict[str, str]:
+def reserved(ledger: Ledger) -> dict[str, str]:
     return dict(ledger.view.reserved_nodes)
 
 
@@ -48,13 +48,13 @@ def victims(ledger: Ledger) -> list[str]:
 
 
 @pytest.mark.rule("PRE-20", "PRE-22")
-def test_a_plan_is_gone_on_with_as_it_was_written() -> None:
+def test_a_plan_continues_as_it_was_written() -> None:
     ledger = standing_by(RECORDED, MARKED)
-    assert kept(ledger) == {}
+    assert reserved(ledger) == {}
     (effect,) = took_over(ledger)
     assert isinstance(effect, EvictPod)
     assert (effect.uid, effect.preemptor, effect.why) == (VICTIM.uid, ASK.uid, "because")
-    assert kept(ledger) == {"n1": "uid-ask"}
+    assert reserved(ledger) == {"n1": "uid-ask"}
     root = ledger.view.tree.root
     assert (root.preempting.get("vcore"), root.triggered.get("vcore")) == (2000, 2000)
 
@@ -70,7 +70,7 @@ def test_a_victim_that_is_on_its_way_out_is_not_evicted_again_and_the_node_is_no
 
 
 def test_one_that_this_instance_has_evicted_itself_is_not_evicted_again() -> None:
-    """It lost the Lease for a moment, and the watch has not shown yet that the victim goes."""
+    """The instance lost the Lease for a moment, and the watch has not shown yet that the victim leaves."""
     ledger = standing_by(RECORDED, MARKED)
     took_over(ledger)
     ledger.apply(on.PodEvicted(VICTIM.uid, EvictionOutcome.DONE, Purpose.VICTIM, ASK.uid), now=START + 20)
@@ -78,13 +78,13 @@ def test_one_that_this_instance_has_evicted_itself_is_not_evicted_again() -> Non
 
 
 @pytest.mark.rule("PRE-20")
-def test_a_plan_of_which_only_a_part_was_written_evicts_nobody() -> None:
-    """Whoever else was to go is not known any more: a plan that is made now says."""
+def test_a_plan_of_which_only_a_part_was_written_evicts_no_pod() -> None:
+    """The other victims are no longer known: a plan that is made now names them."""
     small = replace(MARKED, size=make_pod(cpu=1000).size)
     other = make_pod("other", queue="root.a", cpu=1000, node="n1")
     ledger = standing_by(RECORDED, small, other)
     assert not any(isinstance(effect, EvictPod) for effect in took_over(ledger))
-    assert (kept(ledger), victims(ledger)) == ({}, [])
+    assert (reserved(ledger), victims(ledger)) == ({}, [])
 
 
 @pytest.mark.rule("PRE-20")
@@ -95,12 +95,12 @@ def test_what_such_a_plan_has_sent_away_already_counts_for_the_next_one() -> Non
     assert took_over(ledger) == [
         WriteRecord(ASK.uid, "default", "ask", ((TRIGGERED, None),), Purpose.WITHDRAWAL)
     ]
-    assert kept(ledger) == {"n1": "uid-ask"}
+    assert reserved(ledger) == {"n1": "uid-ask"}
     assert ledger.view.coming(record_of(ledger, ASK.uid))["vcore"] == 1000
 
 
 @pytest.mark.rule("PRE-20")
-def test_a_mark_of_a_former_plan_of_the_same_ask_evicts_nobody() -> None:
+def test_a_mark_of_a_former_plan_of_the_same_ask_evicts_no_pod() -> None:
     """The crash lost its removal, and the plan that is carried out now is another one."""
     stale = replace(MARKED, uid=PodUid("uid-spared"), name="spared", preempted_plan="0-uid-ask", node="n2")
     ledger = standing_by(RECORDED, replace(MARKED, preempted_plan="1-uid-ask"), stale)
@@ -121,18 +121,18 @@ def test_a_mark_that_was_made_for_a_plan_that_does_not_stand_is_taken_off() -> N
 
 
 def test_what_this_instance_believed_and_is_written_no_more_is_forgotten() -> None:
-    """It was in its first list; the one that acted has taken it off since."""
+    """The record was in its first list, and the former acting instance has removed it since."""
     ledger = standing_by(listed=False)
     ledger.apply(on.PodDeleted(VICTIM.uid), now=START)
     seen = replace(RECORDED, uid=PodUid("uid-other"), name="other")
     ledger.apply(on.PodObserved(seen), now=START)
     ledger.apply(on.PodsListed(frozenset(each.uid for each in ledger.view.pods())), now=START)
-    assert kept(ledger) == {"n1": "uid-other"}
+    assert reserved(ledger) == {"n1": "uid-other"}
     ledger.apply(
         on.PodObserved(replace(seen, reserved_node=NodeName(""), triggered="", version=3)), now=START
     )
     assert took_over(ledger) == []
-    assert kept(ledger) == {}
+    assert reserved(ledger) == {}
     assert ledger.view.tree.root.triggered.get("vcore") == 0
 
 
@@ -157,7 +157,7 @@ def test_a_nomination_of_ours_is_known_again() -> None:
     assert (record.node_reservation.nominated, len(ledger.view.reserved)) == (N1, 0)
 
 
-def test_nobody_rests_because_another_instance_was_asked() -> None:
+def test_no_pod_backs_off_because_another_instance_was_asked() -> None:
     ledger = standing_by()
     record = record_of(ledger, ASK.uid)
     ledger.apply(on.ObjectObserved(on.NODES, make_node("n2", cpu=2000)), now=START)
@@ -186,12 +186,12 @@ def test_before_the_first_list_there_is_nothing_to_take_up() -> None:
 
 
 @pytest.mark.parametrize("instance", ["stands by", "acts"])
-def test_a_node_that_could_not_be_kept_is_not_sought_again_at_once(instance: str) -> None:
-    """One that stands by would seek without end."""
+def test_after_a_failed_node_reservation_the_search_pauses(instance: str) -> None:
+    """A standby would otherwise search without end."""
     ledger = standing_by()
     record = record_of(ledger, ASK.uid)
     reserved_on(ledger, ASK.uid, N1)
-    assert kept(ledger) == {"n1": "uid-ask"}
+    assert reserved(ledger) == {"n1": "uid-ask"}
     reached = instance == "acts"
     ledger.apply(
         on.RecordWritten(ASK.uid, ((RESERVED_NODE, "n1"),), reached, Purpose.NODE_RESERVATION), now=START
@@ -208,7 +208,7 @@ def test_what_a_pod_says_of_itself_that_came_later_is_taken_off_whoever_shows_it
     effects = list(ledger.apply(how(replace(ASK, reserved_node=N1)), now=START))
     effects += ledger.apply(on.PodObserved(replace(ASK, reserved_node=N1)), now=START)
     taken_off = [each.entries for each in effects if isinstance(each, WriteRecord)]
-    assert (taken_off, kept(ledger)) == ([((RESERVED_NODE, None),)], {})
+    assert (taken_off, reserved(ledger)) == ([((RESERVED_NODE, None),)], {})
 
 
 @pytest.mark.rule("GANG-20")
@@ -219,4 +219,4 @@ def test_what_is_written_on_a_pod_is_believed_before_the_first_list_whoever_show
     ledger.apply(on.PodOffered(recorded), now=START)
     ledger.apply(on.PodObserved(recorded), now=START)
     ledger.apply(on.PodsListed(frozenset({ASK.uid})), now=START)
-    assert kept(ledger) == {"n1": "uid-ask"}
+    assert reserved(ledger) == {"n1": "uid-ask"}

@@ -1,4 +1,4 @@
-"""Filter calls about pods that hold a reservation: judged as if they held none, and filed where they are."""
+"""Filter calls about pods with a reservation: judged as if they had none, and filed where they are."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -157,7 +157,7 @@ def compare(world: World, uid: PodUid) -> None:
     ended = deepcopy(world.ledger)
     ended.apply(on.FilterCalled(uid), now=world.now)
     expected = decide_admission(ended.view, uid, now=world.now, offered=lambda: names)
-    assert summary(answer) == summary(expected), world.told()
+    assert summary(answer) == summary(expected), world.trace()
     event(f"retry: {summary(answer)[0]}")
 
 

@@ -1,4 +1,4 @@
-"""What is done in one go is little, whatever there is to do: a verb that has come waits for it."""
+"""The work done at once is small, however much there is to do: a verb that has come waits for it."""
 
 import statistics
 from dataclasses import replace
@@ -20,7 +20,7 @@ LARGE = 60_000
 
 
 def hierarchy() -> Ledger:
-    """Three levels under all three policies, and nodes with a little room each."""
+    """Three levels under all three policies, and nodes with a little free capacity each."""
     queues = []
     for unit in range(UNITS):
         queues.append(make_queue(f"root.u{unit}", leaf=False, guaranteed={"vcore": 1000 * unit}))
@@ -37,7 +37,7 @@ def hierarchy() -> Ledger:
 
 
 def asks(ledger: Ledger, cpu: int, *, created: float, gates: tuple[str, ...] = ()) -> list[PodUid]:
-    """One of each application."""
+    """Asks, one of each application."""
     uids = []
     for number in range(UNITS * TEAMS * APPS):
         unit, team, app = number % UNITS, number // UNITS % TEAMS, number // UNITS // TEAMS
@@ -50,7 +50,7 @@ def asks(ledger: Ledger, cpu: int, *, created: float, gates: tuple[str, ...] = (
 
 
 def slices(ledger: Ledger) -> list[int]:
-    """The effort of each slice of the passes that are wanted."""
+    """The effort of each slice of the cycles that are wanted."""
     found = []
     while ledger.view.cycle_wanted:
         found.append(effort(lambda: ledger.apply(on.CycleDue(), now=START)))
@@ -63,7 +63,7 @@ def run_passes(ledger: Ledger, *, at: float = 0.0) -> None:
 
 
 def test_no_slice_of_a_pass_is_much_longer_than_the_others() -> None:
-    """Over asks that fit, and over those that a node is sought for."""
+    """The asks fit, or need a search for a node."""
     ledger = hierarchy()
     asks(ledger, 1000, created=START, gates=(OWN_GATE,))
     asks(ledger, LARGE, created=START - RESERVED_AFTER, gates=(OWN_GATE,))
@@ -89,7 +89,7 @@ def test_nor_of_one_that_begins_while_many_have_turns() -> None:
 # -- what time brings about ----------------------------------------------------------------------------------
 
 
-def test_an_ask_that_comes_of_age_is_not_looked_at_where_a_node_has_room_for_it() -> None:
+def test_an_ask_that_comes_of_age_is_not_checked_where_a_node_has_capacity_for_it() -> None:
     """kube-scheduler has not come to it yet: in a burst that is most of them."""
     ledger = make_ledger(make_queue("root.a"))
     ledger.apply(on.PodObserved(make_pod("small", created=START)), now=START)
@@ -99,7 +99,7 @@ def test_an_ask_that_comes_of_age_is_not_looked_at_where_a_node_has_room_for_it(
     assert ledger.view.next_due() is None
 
 
-def test_one_that_no_node_has_room_for_is() -> None:
+def test_one_that_no_node_has_capacity_for_is() -> None:
     ledger = make_ledger(make_queue("root.a"))
     ledger.apply(on.PodObserved(make_pod("runs", cpu=60_000, node="n1", app="other")), now=START)
     ledger.apply(on.PodObserved(make_pod("large", cpu=60_000, created=START)), now=START)
@@ -108,8 +108,8 @@ def test_one_that_no_node_has_room_for_is() -> None:
     assert ledger.view.cycle_wanted
 
 
-def test_one_that_a_node_had_room_for_is_when_kube_scheduler_finds_none_after_all() -> None:
-    """Two nodes of 100 cores with 40 free each: the room comes together, and on neither it is there."""
+def test_one_that_a_node_had_capacity_for_is_when_kube_scheduler_finds_none_after_all() -> None:
+    """Two nodes of 100 cores have 40 free each: the sum suffices, and neither node does."""
     ledger = make_ledger(make_queue("root.a"), nodes=2)
     ledger.apply(on.PodObserved(make_pod("large", cpu=60_000, created=START)), now=START)
     tick(ledger, RESERVED_AFTER)

@@ -76,7 +76,7 @@ def test_a_nested_fence_with_too_high_an_offset_is_passed_by_also_below_an_outer
 
 
 def siblings(shared: bool, properties: dict[str, str], *, ask: int, victim: int) -> bool:
-    """Whether an ask takes from its sibling below a parent that has an offset or fence."""
+    """True if an ask takes from its sibling below a parent that has an offset or fence."""
     world = World(
         queue("root.p", leaf=False, **properties),
         queue("root.p.a", guaranteed=5),
@@ -165,14 +165,14 @@ def test_a_fence_keeps_the_search_in_but_lets_others_come_in() -> None:
 
 
 @pytest.mark.rule("PRE-2", "LAW-7")
-def test_a_fenced_leaf_takes_from_nobody() -> None:
+def test_a_fenced_leaf_takes_from_no_queue() -> None:
     world = tenants(a=3, b=7, system=0)
     world.asks("ask", "root.t1.a")
     assert world.refused().law == "LAW-7"
 
 
 @pytest.mark.rule("LAW-7")
-def test_nobody_below_a_fence_touches_what_is_outside_and_outside_takes_from_inside() -> None:
+def test_no_ask_below_a_fence_takes_from_outside_and_outside_takes_from_inside() -> None:
     world = tenants(a=0, b=4, system=6)
     world.asks("ask", "root.t1.b")
     world.refused()

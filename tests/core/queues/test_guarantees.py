@@ -89,7 +89,7 @@ def test_an_ancestor_is_one_by_segments_not_by_the_beginning_of_its_name() -> No
 
 
 @pytest.mark.rule("PRE-21")
-def test_what_was_chosen_as_a_victim_counts_as_gone() -> None:
+def test_a_chosen_victim_counts_as_evicted() -> None:
     tree = make_tree(make_queue("root.a", guaranteed={"vcore": 4}))
     use(tree, "root.a", {"vcore": 6})
     use(tree, "root.a", {"vcore": 2}, counter="preempting")

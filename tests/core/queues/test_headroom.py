@@ -1,4 +1,4 @@
-"""Room under the limits on the way to the root, with the numbers of the specification."""
+"""Headroom under the limits on the path to the root, with the figures of the specification."""
 
 from collections.abc import Mapping
 
@@ -27,7 +27,7 @@ def chain_of(tree: QueueTree, path: str) -> tuple[Queue, ...]:
 
 
 def hold(tree: QueueTree, path: str, **amounts: int) -> None:
-    """One queue's own counter, not its ancestors': the examples give every queue's usage."""
+    """Set one queue's own counter, not its ancestors': the examples give every queue's usage."""
     chain_of(tree, path)[0].allocated.add(Resource(amounts))
 
 
@@ -56,7 +56,7 @@ def example() -> QueueTree:
 
 @pytest.mark.rule("QUO-3")
 @pytest.mark.parametrize(
-    ("path", "room"),
+    ("path", "expected"),
     [
         ("root", UNLIMITED),
         ("root.p", Limit({"a": 15, "b": 5})),
@@ -64,20 +64,20 @@ def example() -> QueueTree:
         ("root.p.leaf2", Limit({"a": 15, "b": 5, "d": 5})),
     ],
 )
-def test_headroom_is_the_smallest_room_on_the_way_to_the_root(
-    example: QueueTree, path: str, room: Limit
+def test_headroom_is_the_smallest_one_on_the_path_to_the_root(
+    example: QueueTree, path: str, expected: Limit
 ) -> None:
-    assert headroom(chain_of(example, path)) == room
+    assert headroom(chain_of(example, path)) == expected
 
 
 @pytest.mark.rule("QUO-3")
-def test_what_is_reserved_is_no_room(example: QueueTree) -> None:
+def test_reserved_amounts_are_no_headroom(example: QueueTree) -> None:
     chain_of(example, "root.p")[0].reserved.add(Resource({"a": 14, "z": 1}))
     assert headroom(chain_of(example, "root.p.leaf1")) == Limit({"a": 1, "b": 5, "c": 5})
 
 
 @pytest.mark.rule("QUO-3")
-def test_room_below_zero_is_kept() -> None:
+def test_negative_headroom_stays_negative() -> None:
     tree = make_tree(make_queue("root.a", max={"vcore": 3}))
     hold(tree, "root.a", vcore=5)
     assert headroom(chain_of(tree, "root.a")) == Limit({"vcore": -2})

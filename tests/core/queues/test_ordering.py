@@ -1,4 +1,4 @@
-"""Who goes first: child queues by priority and share, applications by policy (SORT-0 to SORT-8)."""
+"""The order of queues by priority and share, and of applications by policy (SORT-0 to SORT-8)."""
 
 from collections.abc import Sequence
 from itertools import permutations
@@ -26,7 +26,7 @@ def contender(
 
 
 def in_order(contenders: Sequence[Contender]) -> list[str]:
-    """One after the other is taken."""
+    """Take one after another, and return the order."""
     left, taken = list(contenders), []
     while (first := first_of(left)) is not None:
         left.remove(first)
@@ -139,7 +139,9 @@ def ordered(
         (SortPolicy.FAIR, False, ["middle", "late", "early"]),
     ],
 )
-def test_what_each_policy_looks_at(policy: SortPolicy, by_priority: bool, order: list[str]) -> None:
+def test_applications_that_each_policy_checks(
+    policy: SortPolicy, by_priority: bool, order: list[str]
+) -> None:
     applicants = [
         applicant("early", priority=1, submitted=1, vcore=30),
         applicant("middle", priority=1, submitted=2, vcore=10),

@@ -1,4 +1,4 @@
-"""Queues as documents come and go: states, take-over, templates (Q-2 to Q-11, TPL-1 to TPL-5)."""
+"""Queues as documents come and go: states, changes of owner, templates (Q-2 to Q-11, TPL-1 to TPL-5)."""
 
 from dataclasses import replace
 
@@ -62,7 +62,7 @@ def test_a_reload_changes_the_number_of_applications_of_the_root() -> None:
 
 @pytest.mark.rule("Q-7")
 def test_queues_in_which_nothing_is_pending_take_no_part() -> None:
-    """Room goes to the only queue that asks, whatever stands beside it."""
+    """Capacity goes to the only queue that asks, whatever stands beside it."""
     ledger = make_ledger(make_queue("root.idle"), make_queue("root.busy", max={"vcore": 1000}))
     for name in ("first", "next"):
         ledger.apply(on.PodObserved(make_pod(name, queue="root.busy", app=name)), now=START)
@@ -131,15 +131,15 @@ def test_a_new_leaf_gets_everything_of_the_template() -> None:
     root = replace(make_queue("root", leaf=False), template=whole)
     ledger = ledger_with(make_queue("root.kept"), root=root)
     submit(ledger, "root.made")
-    made, kept = queue_of(ledger, "root.made"), queue_of(ledger, "root.kept")
+    made, retained = queue_of(ledger, "root.made"), queue_of(ledger, "root.kept")
     assert (made.max, made.guaranteed, made.max_applications) == (whole.max, whole.guaranteed, 5)
     assert made.properties.priority_offset == 3
-    assert (kept.max, kept.guaranteed, kept.max_applications) == (None, None, 0)
+    assert (retained.max, retained.guaranteed, retained.max_applications) == (None, None, 0)
 
 
 @pytest.mark.rule("TPL-3")
 def test_the_nearest_template_above_counts_also_after_a_reload() -> None:
-    """YuniKorn forgets what a managed parent took over when it reloads; the recommendation is not to."""
+    """YuniKorn forgets what a managed parent inherited when it reloads; the recommendation is not to."""
     root = replace(make_queue("root", leaf=False), template=template(20))
     own = replace(make_queue("root.own", leaf=False), template=template(21))
     plain = make_queue("root.plain", leaf=False)

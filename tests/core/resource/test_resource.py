@@ -1,4 +1,4 @@
-"""Resources, limits and tallies: what they are, and the operators that calculate or ask for room."""
+"""Resources, limits and tallies, with the operators that calculate or compare."""
 
 from collections.abc import Mapping
 
@@ -136,7 +136,7 @@ def test_add_and_sub_only_existing(base: Plain, change: Plain, raised: Plain, lo
     assert minus_known(lim(base), res(change)) == lim(lowered)
 
 
-def test_room_is_what_several_usages_leave() -> None:
+def test_the_remainder_of_several_usages() -> None:
     assert Limit({"a": 10}).minus(Tally({"a": 3}), Resource({"a": 2, "b": 1})) == Limit({"a": 5})
     assert Limit({"a": 10}).minus() == Limit({"a": 10})
 
@@ -305,7 +305,7 @@ def test_counting_out_more_than_there_is_stops_at_zero_and_names_it() -> None:
 
 
 def test_a_tally_gives_back_exactly_what_two_huge_pods_added() -> None:
-    """What is read saturates; the count itself must not, or a pod's author could make it drift."""
+    """A value that is read saturates. The count itself must not, or a pod's author could make it drift."""
     huge = Resource({"a": INT64_MAX})
     tally = Tally()
     tally.add(huge)

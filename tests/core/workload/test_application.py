@@ -52,9 +52,7 @@ def test_a_generated_id_has_at_most_63_characters() -> None:
 
 @pytest.mark.rule("POD-4")
 @pytest.mark.parametrize(("unique", "applications"), [(False, 1), (True, 2)])
-def test_pods_without_an_id_share_an_application_unless_told_otherwise(
-    unique: bool, applications: int
-) -> None:
+def test_pods_without_an_id_share_an_application_by_default(unique: bool, applications: int) -> None:
     ledger = make_ledger(make_queue("root.a"), settings=LedgerSettings(unique_app_ids=unique))
     for name in ("one", "two"):
         ledger.apply(on.PodObserved(make_pod(name, app="")), now=START)

@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets: whom one covers, what is left for a pod of one or of several, and what is known."""
+"""PodDisruptionBudgets: which pods one covers, and what is left for a pod under one or several."""
 
 from collections.abc import Mapping
 
@@ -55,7 +55,7 @@ def known(*budgets: BudgetFacts) -> dict[str, dict[str, BudgetFacts]]:
         pytest.param((Requirement("app", "Like", ("db",)),), DB, False, id="an unknown operator"),
     ],
 )
-def test_whom_a_budget_covers(
+def test_pods_that_a_budget_covers(
     selector: tuple[Requirement, ...] | None, labels: Mapping[str, str], covered: bool
 ) -> None:
     assert covers(BudgetFacts("default", "b", selector, 0), labels) is covered
@@ -101,17 +101,17 @@ def test_budgets_come_change_and_go() -> None:
     assert ledger.view.budgets == {}
 
 
-def test_what_a_list_lacks_is_gone() -> None:
+def test_an_object_that_a_list_lacks_is_deleted() -> None:
     ledger = make_ledger(make_queue("root.a"))
-    kept, gone = budget("a"), (budget("b"), budget("a", namespace="other"))
-    for each in (kept, *gone):
+    present, absent = budget("a"), (budget("b"), budget("a", namespace="other"))
+    for each in (present, *absent):
         ledger.apply(on.ObjectObserved(on.BUDGETS, each), now=START)
     ledger.apply(on.ObjectsListed(on.BUDGETS, frozenset({("default", "a")})), now=START)
-    assert ledger.view.budgets == known(kept)
+    assert ledger.view.budgets == known(present)
 
 
 @pytest.mark.parametrize("outcome", [EvictionOutcome.DONE, EvictionOutcome.NOT_FOUND])
-def test_the_end_of_an_eviction_is_kept(outcome: EvictionOutcome) -> None:
+def test_the_end_of_an_eviction_is_remembered(outcome: EvictionOutcome) -> None:
     ledger: Ledger = make_ledger(make_queue("root.a"))
     ledger.apply(on.PodObserved(make_pod("p", node="n1")), now=START)
     for uid in ("uid-p", "unheard-of"):

@@ -1,4 +1,4 @@
-"""Whose pods are ours (DESIGN-7), and what a pod that is not ours counts for."""
+"""Pods that are managed (DESIGN-7), and how an unmanaged one counts."""
 
 import pytest
 

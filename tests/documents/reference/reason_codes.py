@@ -34,13 +34,13 @@ def reason_codes_page() -> str:
     rows = [
         (
             f"[{name}](../how-to/troubleshoot.md#{name.lower()})",
-            "<br>".join(code(_told(shape)) for shape in shapes if shape.startswith(f"{name}: ")),
+            "<br>".join(code(_text_of(shape)) for shape in shapes if shape.startswith(f"{name}: ")),
         )
         for name in recorded_lines("codes")
     ]
     return page(_INTRO, table(("code", "texts"), rows), _ELSEWHERE)
 
 
-def _told(shape: str) -> str:
-    """A text with one sign where several things stand side by side."""
+def _text_of(shape: str) -> str:
+    """A text with one sign where several values stand side by side."""
     return shape.replace(f"{OPEN} {OPEN}", OPEN)

@@ -60,8 +60,8 @@ def _section(level: str) -> Iterator[str]:
 
 
 def _taken(key: Key) -> str:
-    if key.kind is Kind.WORDS:
-        return codes(word for word in key.words if word) + (", or empty" if "" in key.words else "")
+    if key.kind is Kind.CHOICE:
+        return codes(word for word in key.choices if word) + (", or empty" if "" in key.choices else "")
     return key.kind.value
 
 

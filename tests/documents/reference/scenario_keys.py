@@ -56,7 +56,7 @@ class Kind(Enum):
     BOUND = "number or percentage"
     SWITCH = "true or false"
     DURATION = "duration"
-    WORDS = "one word"
+    CHOICE = "one word"
     NAMES = "list of names"
     NAMES_OR_COUNTS = "list of names, or numbers by name"
     ENTRIES = "list of entries"
@@ -73,11 +73,11 @@ class Kind(Enum):
 
 
 class Key(NamedTuple):
-    """Key of a level. ``words``: those that it takes, if it takes no others."""
+    """A key of a level. ``names``: those that it takes, if it takes no others."""
 
     name: str
     kind: Kind
-    words: tuple[str, ...]
+    choices: tuple[str, ...]
     meaning: str
 
 
@@ -110,11 +110,11 @@ def levels() -> Mapping[str, tuple[Key, ...]]:
         level, _, name = place.rpartition(".")
         forms = tuple(written.split(", ")) if written else ()
         kind = _kind(place, forms) if level in CLASSES else Kind.MEMBER
-        words = forms if kind is Kind.WORDS else ()
-        if words and takes(place_of(place), ""):
-            words = (*words, "")
+        choices = forms if kind is Kind.CHOICE else ()
+        if choices and takes(place_of(place), ""):
+            choices = (*choices, "")
         meaning = explained.get((level, name), "")
-        found.setdefault(level, []).append(Key(name, kind, words, meaning))
+        found.setdefault(level, []).append(Key(name, kind, choices, meaning))
     return {level: tuple(keys) for level, keys in found.items()}
 
 
@@ -162,7 +162,7 @@ def _kind(place: str, forms: tuple[str, ...]) -> Kind:
         return Kind.NAMES_OR_COUNTS
     if "texts by name" in forms:
         return Kind.ANYTHING if "objects by name" in forms else Kind.TEXTS
-    return _ONE[forms[0]] if len(forms) == 1 and forms[0] in _ONE else Kind.WORDS
+    return _ONE[forms[0]] if len(forms) == 1 and forms[0] in _ONE else Kind.CHOICE
 
 
 # -- meanings ------------------------------------------------------------------------------------------------

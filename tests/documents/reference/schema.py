@@ -80,8 +80,8 @@ def _described(level: str, key: Key) -> Schema:
 
 def _value(place: str, key: Key) -> Schema:
     match key.kind:
-        case Kind.WORDS:
-            return {"enum": list(key.words)}
+        case Kind.CHOICE:
+            return {"enum": list(key.choices)}
         case Kind.KEYS:
             return _level(place)
         case Kind.ENTRIES:

@@ -64,18 +64,18 @@ def test_the_first_dropped_names_are_named() -> None:
 
 @pytest.mark.rule("CFG-6")
 @pytest.mark.parametrize("queues", [[], [{"name": "a"}, {"name": "b"}], [{"name": "a", "submitacl": "a/b"}]])
-def test_an_inserted_root_that_admits_nobody(queues: list[dict[str, Any]]) -> None:
+def test_an_inserted_root_that_admits_no_user(queues: list[dict[str, Any]]) -> None:
     assert ("CFG-6", "queues") in [(rule, path) for rule, path, _ in warnings(queues)]
 
 
 @pytest.mark.rule("ACL-5")
-def test_a_root_that_admits_nobody() -> None:
+def test_a_root_that_admits_no_user() -> None:
     found = warnings([{"name": "root", "queues": [{"name": "a"}, {"name": "b", "queues": [{"name": "c"}]}]}])
     assert [(rule, path) for rule, path, _ in found] == [("ACL-5", "queues[0].submitacl")]
 
 
 @pytest.mark.rule("ACL-5")
-def test_the_topmost_queue_that_admits_nobody_is_told() -> None:
+def test_the_topmost_queue_that_admits_no_user_is_named() -> None:
     closed = {"name": "b", "queues": [{"name": "c"}, {"name": "d"}]}
     found = warnings([{"name": "a", "adminacl": "bob", "queues": [{"name": "x"}]}, closed])
     assert [(rule, path) for rule, path, _ in found] == [("ACL-5", "queues[1].submitacl")]

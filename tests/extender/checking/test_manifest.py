@@ -1,4 +1,4 @@
-"""`paddock check` on manifests: ConfigMaps alone, in lists and streams, and keys that nothing comes of."""
+"""`paddock check` on manifests: ConfigMaps alone, in lists and streams, and keys without effect."""
 
 import base64
 import gzip
@@ -99,7 +99,7 @@ def test_no_guess_is_made_which_config_map_is_meant(text: str, says: str) -> Non
     assert says in problem.message
 
 
-def test_broken_yaml_in_a_stream_is_told_with_its_line() -> None:
+def test_broken_yaml_in_a_stream_is_reported_with_its_line() -> None:
     text = stream(NAMESPACE, "kind: ConfigMap\ndata: [\n")
     (problem,) = checked(text).problems
     assert (problem.rule, problem.line) == ("CFG-2", 7)
@@ -225,7 +225,7 @@ def test_what_no_placeholder_can_be_made_of_is_a_warning(key: str, value: str) -
         ("frobnicate", "it can be left out"),
     ],
 )
-def test_a_key_nobody_knows_is_a_warning_with_the_nearest(key: str, hint: str) -> None:
+def test_an_unknown_key_is_a_warning_with_the_nearest(key: str, hint: str) -> None:
     (warning,) = checked(config_map(document(), **{key: "x"})).warnings
     assert warning.rule == "SRC-5"
     assert warning.message.endswith(hint)

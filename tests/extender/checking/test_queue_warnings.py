@@ -83,7 +83,7 @@ def test_a_max_of_zeros(amounts: dict[str, str], is_surprising: bool) -> None:
 
 
 @pytest.mark.rule("CFG-4")
-def test_partitions_that_nobody_uses() -> None:
+def test_partitions_that_are_not_used() -> None:
     other = {"name": "gpu", "queues": [queue("x", parent=False, resources={"max": {"a": "0"}})]}
     default = {"name": "DEFAULT", "queues": [root()]}
     warnings = warnings_of(json.dumps({"partitions": [default, other]}))
@@ -262,7 +262,7 @@ def test_which_rules_make_queues_below_a_parent(rule: dict[str, Any], is_above: 
 
 
 @pytest.mark.rule("Q-6")
-def test_a_property_is_lost_below_a_configured_child_too_and_told_once() -> None:
+def test_a_property_is_lost_below_a_configured_child_too_and_reported_once() -> None:
     children = queue("b", parent=True), queue("c", parent=True)
     tree = root(queue("a", *children, properties=DISABLED))
     assert found(tree, placementrules=[PROVIDED]) == [("Q-6", PRIORITY_OF_A)]

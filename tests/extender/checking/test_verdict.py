@@ -88,7 +88,7 @@ def test_what_is_too_much_is_cut_and_said(what: str, in_config_map: bool) -> Non
 
 
 def test_a_thousand_wrong_keys_are_cut_too() -> None:
-    """What they were meant to be, the larger part of the effort, is not sought for more than are told.
+    """The nearest keys, the larger part of the effort, are not looked up for more keys than are reported.
 
     Each of those is compared with every known key, so the bound grows with the number of settings.
     """

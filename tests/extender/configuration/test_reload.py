@@ -32,7 +32,7 @@ partitions:
 
 
 class Bench:
-    """A configuration before its first document, over a rig; ``refused`` and ``applied``: what was told."""
+    """A configuration before its first document, over a rig; ``refused``, ``applied``: reports about it."""
 
     def __init__(self, **overrides: str) -> None:
         self.rig = Rig()
@@ -236,7 +236,7 @@ def test_settings_that_need_a_restart_are_held_and_named() -> None:
         ("admissionController.filtering.generateUniqueAppId", "false", "true"),
     ],
 )
-def test_every_other_key_of_the_start_is_told_when_it_changes(key: str, before: str, after: str) -> None:
+def test_every_other_key_of_the_start_is_reported_when_it_changes(key: str, before: str, after: str) -> None:
     bench = Bench()
     bench.offer(document(), **{key: before})
     bench.offer(document("4"), **{key: after})
@@ -248,7 +248,7 @@ def test_every_other_key_of_the_start_is_told_when_it_changes(key: str, before: 
 
 
 @pytest.mark.rule("SRC-6")
-def test_the_same_value_in_other_words_is_no_change() -> None:
+def test_the_same_value_in_another_spelling_is_no_change() -> None:
     bench = Bench()
     bench.offer(document(), service__volumeBindTimeout="600s")
     bench.offer(document(), kubernetes__burst="1000")

@@ -15,8 +15,8 @@ from tests.extender.rigs import Rig
 
 TTL = "paddock.reservation.ttl"
 BUILT_IN = "paddock.config.builtinDefault"
-GONE = Source("ConfigMap", "paddock-system", "")
-KEPT = "the queues and settings that it held stay in force until a restart; put it back"
+ABSENT = Source("ConfigMap", "paddock-system", "")
+RETAINED = "the queues and settings that it held stay in force until a restart; put it back"
 NAMED = "ConfigMap paddock-system/yunikorn-configs"
 
 Data = Mapping[str, str]
@@ -27,7 +27,7 @@ def packed(text: str) -> str:
 
 
 class Bench:
-    """A configuration over a rig; ``missing``, ``refused`` and ``applied``: what was told."""
+    """A configuration over a rig; ``missing``, ``refused`` and ``applied``: reports about it."""
 
     def __init__(self, **overrides: str) -> None:
         self.rig = Rig()
@@ -45,7 +45,7 @@ class Bench:
     def offer(self, configs: Data | None, *, defaults: Data | None = None) -> None:
         maps = [None if each is None else ConfigMapData(each) for each in (defaults, configs)]
         self.configuration.prepare(maps[0], maps[1])
-        self.configuration.offer_config_maps(maps[0], maps[1], CONFIGS if configs is not None else GONE)
+        self.configuration.offer_config_maps(maps[0], maps[1], CONFIGS if configs is not None else ABSENT)
 
     def offer_packed(self, **packed: str) -> None:
         data = ConfigMapData({}, {key.replace("__", "."): value for key, value in packed.items()})
@@ -95,7 +95,7 @@ def test_a_document_that_is_lost_stays_in_force_with_its_settings(
     for _ in range(3):
         bench.offer(lost)
     assert (bench.cores, bench.ttl, bench.configuration.checksum) == (3, 9.0, checksum)
-    assert bench.missing == [("yunikorn-configs", f"{NAMED} {how}: {KEPT}")]
+    assert bench.missing == [("yunikorn-configs", f"{NAMED} {how}: {RETAINED}")]
     assert bench.configuration.missing == bench.missing[0][1]
     assert (bench.refused, bench.configuration.reloads) == ([], 1)
 
@@ -147,7 +147,7 @@ def test_the_other_map_does_not_take_the_place_of_one_that_is_lost() -> None:
     assert (bench.cores, bench.ttl, bool(bench.configuration.missing)) == (3, 6.0, True)
     bench.offer({TTL: "7s", "queues.yaml": document("4")}, defaults=None)
     assert (bench.cores, bench.ttl) == (4, 7.0)
-    assert bench.configuration.missing == f"ConfigMap paddock-system/yunikorn-defaults is gone: {KEPT}"
+    assert bench.configuration.missing == f"ConfigMap paddock-system/yunikorn-defaults is gone: {RETAINED}"
 
 
 @pytest.mark.parametrize("built_in", ["true", "false"])
@@ -159,7 +159,7 @@ def test_a_map_that_had_no_document_cannot_empty_that_of_the_other(built_in: str
     for _ in range(2):
         bench.offer({"queues.yaml": "", TTL: "9s"}, defaults=defaults)
     assert (bench.cores, bench.ttl, bench.configuration.reloads) == (3, 5.0, 1)
-    assert bench.missing == [("yunikorn-configs", f"{NAMED} empties queues.yaml: {KEPT}")]
+    assert bench.missing == [("yunikorn-configs", f"{NAMED} empties queues.yaml: {RETAINED}")]
     bench.offer({TTL: "9s"}, defaults=defaults)
     assert (bench.cores, bench.ttl, bench.configuration.missing) == (3, 9.0, "")
 
@@ -179,11 +179,11 @@ def test_both_maps_can_be_lost_at_once() -> None:
     bench.offer(None)
     assert (bench.cores, bench.ttl) == (3, 7.0)
     lost = "ConfigMap paddock-system/yunikorn-defaults is gone and ConfigMap paddock-system/yunikorn-configs"
-    assert bench.missing == [("yunikorn-configs", f"{lost} is gone: {KEPT}")]
+    assert bench.missing == [("yunikorn-configs", f"{lost} is gone: {RETAINED}")]
 
 
-def test_a_map_of_settings_alone_keeps_them_when_it_is_gone() -> None:
-    """Else pods that the settings made Paddock's would pass every quota from then on."""
+def test_settings_of_a_deleted_map_stay_in_force() -> None:
+    """Otherwise pods that the settings made managed would pass every quota from then on."""
     names = {"paddock.schedulerNames": "default-scheduler"}
     bench = Bench()
     bench.offer(queues("3"), defaults=names)
@@ -192,7 +192,7 @@ def test_a_map_of_settings_alone_keeps_them_when_it_is_gone() -> None:
     assert [name for name, _ in bench.missing] == ["yunikorn-defaults"]
 
 
-def test_a_document_that_was_refused_before_it_was_lost_is_not_told_again() -> None:
+def test_a_document_that_was_refused_before_it_was_lost_is_not_reported_again() -> None:
     bench = Bench()
     bench.offer(queues("3"))
     bench.offer({"queues.yaml": "partitions: ["})
@@ -201,7 +201,7 @@ def test_a_document_that_was_refused_before_it_was_lost_is_not_told_again() -> N
 
 
 @pytest.mark.rule("SRC-7")
-def test_with_hot_refresh_off_a_loss_is_told_all_the_same() -> None:
+def test_with_hot_refresh_off_a_loss_is_still_reported() -> None:
     bench = Bench(hot_refresh="false")
     bench.offer(queues("3"))
     bench.offer(None)
@@ -242,7 +242,7 @@ def test_a_start_without_a_document_waits_for_one(configs: Data | None) -> None:
     assert (bench.cores, bench.applied, bench.configuration.missing) == (3, ["yunikorn-configs"], "")
 
 
-def test_settings_beside_a_missing_document_say_who_must_wait() -> None:
+def test_settings_beside_a_missing_document_show_which_pods_wait() -> None:
     bench = Bench()
     bench.offer({"paddock.schedulerNames": "default-scheduler", "paddock.lease": "a/b"})
     assert (bench.manages_default, bench.configuration.settings.lease) == (True, "a/b")
@@ -287,7 +287,7 @@ def test_an_empty_file(text: bytes) -> None:
     bench.configuration.offer_file(document("3").encode(), FILE)
     bench.configuration.offer_file(text, FILE)
     assert bench.cores == 3
-    assert bench.configuration.missing == f"File queues.yaml holds no document any more: {KEPT}"
+    assert bench.configuration.missing == f"File queues.yaml holds no document any more: {RETAINED}"
 
 
 # -- how often it is told ---------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ class Notice:
             self.notice.changed(CONFIGS, message)
 
 
-def test_a_loss_that_lasts_is_told_again() -> None:
+def test_a_loss_that_lasts_is_reported_again() -> None:
     notice = Notice()
     notice.at(5, "gone")
     for now in range(6, 1300):

@@ -13,14 +13,14 @@ from tests.extender.rigs import Rig
 
 
 def gated(rig: Rig, count: int) -> None:
-    """So many pods at our gate, each of an application of its own."""
+    """Pods at Paddock's gate, each of an application of its own."""
     for at in range(count):
         pod = make_pod(f"p{at}", app=f"a{at}", gates=(OWN_GATE,), created=float(at))
         rig.engine.learn(on.PodObserved(pod))
 
 
 def rounds(rig: Rig) -> list[int]:
-    """Run what is planned, a round of the loop at a time, while a pass goes on; gates opened in each."""
+    """Run what is planned, a round of the loop at a time, while a cycle goes on; gates opened in each."""
     found = []
     while rig.engine.view.cycle_wanted:
         before, planned = len(rig.effects), rig.planned[:]
@@ -32,13 +32,13 @@ def rounds(rig: Rig) -> list[int]:
 
 
 def test_a_call_that_came_during_a_slice_is_read_and_answered_before_the_next() -> None:
-    """It takes some rounds of the loop until its answer is written."""
+    """An answer takes some rounds of the loop until it is written."""
     rig = gates_to_open()
     rig.engine.asked()
     assert rounds_apart(rig) == {ROUNDS_APART}
 
 
-def test_where_nobody_calls_gates_open_without_a_pause() -> None:
+def test_gates_open_without_a_pause_while_no_call_comes() -> None:
     rig = gates_to_open()
     rig.engine.asked()
     rig.time += ASKED_RECENTLY
@@ -52,7 +52,7 @@ def gates_to_open() -> Rig:
 
 
 def rounds_apart(rig: Rig) -> set[int]:
-    """Rounds of the loop between any two slices of a pass that opens all gates."""
+    """Rounds of the loop between any two slices of a cycle that opens all gates."""
     opened = rounds(rig)
     slices = [at for at, count in enumerate(opened) if count]
     assert sum(opened) == WORK_PER_SLICE
@@ -75,26 +75,26 @@ def test_of_what_has_expired_some_is_taken_at_a_time_until_none_is_left() -> Non
     assert rig.engine.view.next_due() is None
 
 
-def test_few_at_a_time_are_told_why_they_wait() -> None:
+def test_few_pods_at_a_time_get_a_reason() -> None:
     rig = Rig(ledger=make_ledger(make_queue("root.a", max={"vcore": 0, "memory": 1}), nodes=3))
     gated(rig, 2 * REPORTED_AT_ONCE + 1)
-    assert told_by_each(rig) == [REPORTED_AT_ONCE, REPORTED_AT_ONCE, 1]
+    assert conditions_by_slice(rig) == [REPORTED_AT_ONCE, REPORTED_AT_ONCE, 1]
 
 
-def test_who_comes_while_others_are_told_is_told_as_well() -> None:
+def test_a_pod_that_comes_while_others_get_reasons_gets_one_too() -> None:
     rig = Rig(ledger=make_ledger(make_queue("root.a", max={"vcore": 0, "memory": 1}), nodes=3))
     gated(rig, 3 * REPORTED_AT_ONCE)
     while not any(isinstance(effect, SetCondition) for effect in rig.effects):
         rig.planned.pop(0)()
     rig.engine.learn(on.PodObserved(make_pod("late", app="late", gates=(OWN_GATE,))))
-    assert told_by_each(rig) == [REPORTED_AT_ONCE, REPORTED_AT_ONCE, 1]
+    assert conditions_by_slice(rig) == [REPORTED_AT_ONCE, REPORTED_AT_ONCE, 1]
 
 
-def told_by_each(rig: Rig) -> list[int]:
-    """Run what is planned to the end; how many pods each piece told why they wait, without those of none."""
-    told = []
+def conditions_by_slice(rig: Rig) -> list[int]:
+    """Run what is planned to the end, and return how many pods each slice gave a reason, without zeros."""
+    written = []
     while rig.planned:
         before = len(rig.effects)
         rig.planned.pop(0)()
-        told.append(sum(isinstance(effect, SetCondition) for effect in rig.effects[before:]))
-    return [count for count in told if count]
+        written.append(sum(isinstance(effect, SetCondition) for effect in rig.effects[before:]))
+    return [count for count in written if count]

@@ -1,4 +1,4 @@
-"""What has lived through a full collection is not walked again, and is freed all the same."""
+"""Objects that have survived a full collection are not visited again, and are freed all the same."""
 
 import gc
 import weakref
@@ -19,26 +19,26 @@ def _as_before() -> Iterator[None]:
     unfreeze()
 
 
-def walked() -> set[int]:
-    """The ids of what the next full collection walks."""
+def collected() -> set[int]:
+    """The ids of objects that the next full collection visits."""
     return {id(each) for each in gc.get_objects()}
 
 
-def test_what_lives_is_walked_once() -> None:
+def test_a_living_object_is_visited_once() -> None:
     before = Thing()
     freeze_survivors()
     later = Thing()
-    assert id(before) not in walked()
-    assert id(later) in walked()
+    assert id(before) not in collected()
+    assert id(later) in collected()
     gc.collect()
-    assert id(later) not in walked()
+    assert id(later) not in collected()
 
 
 def test_a_collection_of_the_young_spares_nothing() -> None:
     freeze_survivors()
     young = Thing()
     gc.collect(1)
-    assert id(young) in walked()
+    assert id(young) in collected()
 
 
 def test_what_nothing_refers_to_is_freed() -> None:
@@ -55,4 +55,4 @@ def test_it_can_be_undone() -> None:
     unfreeze()
     thing = Thing()
     gc.collect()
-    assert id(thing) in walked()
+    assert id(thing) in collected()

@@ -1,4 +1,4 @@
-"""Whose Lease it is: read, compared whole, believed for a while."""
+"""The holder of the Lease: read, compared whole, believed for a while."""
 
 import asyncio
 from collections.abc import Callable
@@ -99,8 +99,8 @@ async def test_a_lease_that_changes_hands(bench: Bench) -> None:
         assert bench.leadership.held is held
 
 
-async def test_it_is_told_when_acting_begins_and_not_again_while_it_goes_on(bench: Bench) -> None:
-    """Then it may act already."""
+async def test_the_beginning_of_acting_is_reported_once(bench: Bench) -> None:
+    """The instance may act already by then."""
     begun = []
     for holder in ("other_1", "mine_1", "mine_1", "mine_2", "other_1", "mine_2"):
         bench.hold(holder)
@@ -110,8 +110,8 @@ async def test_it_is_told_when_acting_begins_and_not_again_while_it_goes_on(benc
     assert all(bench.begun)
 
 
-async def test_it_is_told_once_when_acting_has_ended(bench: Bench) -> None:
-    """Of one that never acts too, so that it begins nothing."""
+async def test_the_end_of_acting_is_reported_once(bench: Bench) -> None:
+    """An instance that never acts reports it, too, so that it begins nothing."""
     ended = []
     for holder in ("other_1", "other_1", "mine_1", "mine_1", "other_1", "other_2"):
         bench.hold(holder)
@@ -122,7 +122,7 @@ async def test_it_is_told_once_when_acting_has_ended(bench: Bench) -> None:
     assert not any(bench.ended)
 
 
-async def test_a_call_has_the_lease_read_before_it_is_told_that_another_leads(bench: Bench) -> None:
+async def test_a_call_has_the_lease_read_before_it_is_refused_for_another_leader(bench: Bench) -> None:
     """kube-scheduler asks its leader's extender only, most often before the next poll."""
     bench.hold("other_1")
     await bench.leadership.poll()
@@ -157,7 +157,7 @@ async def test_a_call_waits_a_second_at_most_for_it(bench: Bench) -> None:
     release()
 
 
-async def test_a_caller_that_hangs_up_takes_the_read_from_nobody(bench: Bench) -> None:
+async def test_a_caller_that_hangs_up_leaves_the_read_to_others(bench: Bench) -> None:
     bench.hold("mine_1")
     calls = [asyncio.create_task(bench.leadership.confirm()) for _ in range(2)]
     await asyncio.sleep(0)
@@ -181,7 +181,7 @@ def renewed(bench: Bench, at: float, *, holder: str = "mine_1", seconds: int = 1
 
 
 async def test_a_lease_counts_from_before_its_last_renewal(bench: Bench) -> None:
-    """Whoever waits for it counts from then on, too, and this process may have been stopped meanwhile."""
+    """A host that waits for it counts from then on, too, and this process may have been stopped meanwhile."""
     renewed(bench, bench.time)
     await bench.leadership.poll()
     bench.time += 2
@@ -236,7 +236,7 @@ async def test_a_lease_that_does_not_exist_is_named(bench: Bench) -> None:
     assert bench.leadership.problem == ""
 
 
-async def test_acting_begins_again_after_nobody_knew_for_a_while(bench: Bench) -> None:
+async def test_acting_begins_again_after_a_time_without_a_known_leader(bench: Bench) -> None:
     """Another one may have acted in between."""
     bench.hold("mine_1")
     await bench.leadership.poll()

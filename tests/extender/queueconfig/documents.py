@@ -1,4 +1,4 @@
-"""Queue documents of the tests, written short, and what must be said of them."""
+"""Queue documents of the tests, written short, and the verdicts expected for them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -51,8 +51,10 @@ def accepts(rule: str, case: str, text: str, see: View, value: Any) -> Any:
 
 
 def rejects(rule: str, case: str, text: str, path: str, says: str, *, by: str = "") -> Any:
-    """A case of `check_rejected`. ``path`` begins in the partition; ``by``: the rule that the problem names,
-    when a neighbour of ``rule`` refuses the document because of it."""
+    """A case of `check_rejected`. ``path`` begins in the partition.
+
+    ``by``: the rule that the problem names, if a neighbour of ``rule`` refuses the document because of it.
+    """
     return pytest.param(text, by or rule, path, says, id=f"{rule} {case}", marks=_mark(rule, "rejected"))
 
 

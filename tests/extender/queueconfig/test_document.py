@@ -1,4 +1,4 @@
-"""YAML itself: what of it a queue document may use, and that hostile text ends in a clear error."""
+"""YAML itself: which of it a queue document may use, and that hostile text ends in a clear error."""
 
 import pytest
 

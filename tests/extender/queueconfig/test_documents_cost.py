@@ -1,7 +1,7 @@
 """Documents made to be slow: the effort of a verdict grows with the document and no faster.
 
-Each is judged at its largest too, near what is read at all: one that took the square of it, in C where nobody
-counts, or more, would outlast pytest's time-out.
+Each is also judged at its largest, near what is read at all. A quadratic one would outlast pytest's time-out,
+even in C, where steps are not counted.
 """
 
 from collections.abc import Callable

@@ -41,12 +41,12 @@ def first(spec: PartitionSpec) -> RuleSpec:
     return spec.rules[0]
 
 
-def who(spec: PartitionSpec) -> FilterSpec:
+def filter_of(spec: PartitionSpec) -> FilterSpec:
     return spec.rules[0].filter
 
 
 def pattern(users: str) -> View:
-    return lambda spec: who(spec).users == (users,)
+    return lambda spec: filter_of(spec).users == (users,)
 
 
 CREATE = ", create: true"
@@ -56,7 +56,7 @@ ACCEPTED = [
         for name in ("user", "USER")
     ],
     *[
-        accepts("CFG-29", f"type {text!r}", filtered(f"type: {text}"), lambda s: who(s).allow, allow)
+        accepts("CFG-29", f"type {text!r}", filtered(f"type: {text}"), lambda s: filter_of(s).allow, allow)
         for text, allow in (('""', True), ("allow", True), ("ALLOW", True), ("deny", False), ("DENY", False))
     ],
     *[
@@ -75,14 +75,16 @@ ACCEPTED = [
         )
     ],
     *[
-        accepts("CFG-30", f"group {text}", filtered(f"groups: ['{text}']"), lambda s: len(who(s).groups), 1)
+        accepts(
+            "CFG-30", f"group {text}", filtered(f"groups: ['{text}']"), lambda s: len(filter_of(s).groups), 1
+        )
         for text in ("a.b:c", "^test@group$")
     ],
     accepts(
         "CFG-30",
         "lists of two are never checked",
         filtered("users: ['', '99test'], groups: ['test@group', 'test[test']"),
-        lambda spec: (who(spec).users, who(spec).groups),
+        lambda spec: (filter_of(spec).users, filter_of(spec).groups),
         (("", "99test"), ("test@group", "test[test")),
     ),
     accepts("CFG-31", "joined", rules(fixed("x", below(fixed("p")))), lambda s: first(s).parent.value, "p"),

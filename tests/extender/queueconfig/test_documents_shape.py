@@ -1,4 +1,4 @@
-"""What documents, partitions and roots may look like: CFG-1 to CFG-8 and APPLY-1, with their examples."""
+"""Shapes of documents, partitions and roots: CFG-1 to CFG-8 and APPLY-1, with their examples."""
 
 import pytest
 
@@ -351,7 +351,7 @@ def test_one_unknown_key_does_not_hide_the_other_problems() -> None:
     ],
 )
 @pytest.mark.rule("NODE-4")
-def test_a_node_policy_that_is_no_mapping_is_told_how_to_be_one(written: str, meant: str) -> None:
+def test_a_node_policy_that_is_no_mapping_gets_an_example(written: str, meant: str) -> None:
     text = f"partitions:\n- queues: []\n  nodesortpolicy: {written}\n"
     (problem,) = check_document(text)
     assert (problem.rule, problem.path, problem.line) == ("CFG-2", "partitions[0].nodesortpolicy", 3)
@@ -362,7 +362,7 @@ def test_a_node_policy_that_is_no_mapping_is_told_how_to_be_one(written: str, me
     assert load_document(followed).node_sort == NodeSortSpec(meant, {}, named=True)
 
 
-def test_more_mistakes_of_shape_than_can_be_told_apart() -> None:
+def test_more_mistakes_of_shape_than_can_be_distinguished() -> None:
     (problem,) = check_document("{" + ", ".join(f"k{number}: 1" for number in range(20_001)) + "}")
     assert problem.message == (
         "20001 keys that are unknown or values of another kind than expected; give a queue document"

@@ -1,6 +1,6 @@
-"""Regular expressions that cannot hang: what they match, their bounds, how much work they are, who uses them.
+"""Regular expressions that cannot hang: what they match, their bounds, their cost, and where they are used.
 
-What Go makes of the same patterns is in `tests.regexp`.
+Go's results for the same patterns are in `tests.regexp`.
 """
 
 import re
@@ -163,7 +163,7 @@ def test_work_grows_with_the_name_and_no_faster(pattern: str) -> None:
 
 
 def test_every_place_of_a_name_is_read_once() -> None:
-    r"""Where an ``\B`` matches inside of characters only: looking on after each would be quadratic."""
+    r"""An ``\B`` matches inside of characters only: searching on after each would be quadratic."""
     assert not name_pattern(r".*x|\B")("aЖ" * 1_000_000 + "a")
 
 
@@ -194,7 +194,7 @@ MANY_STATES = "a" + "(?:a|b)" * 30 + "c"
 
 
 def grown(max_memory: int) -> int:
-    """Bytes that the process takes more for matching a hostile name."""
+    """Bytes by which the process grows when it matches a hostile name."""
     arguments = [sys.executable, "-c", GROWING, str(max_memory), MANY_STATES]
     done = subprocess.run(
         arguments, stdout=subprocess.PIPE, text=True, check=True, cwd=Path(__file__).parents[3]

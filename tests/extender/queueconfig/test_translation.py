@@ -40,7 +40,7 @@ def test_leaf_or_parent() -> None:
 
 @pytest.mark.rule("Q-2")
 @pytest.mark.parametrize(
-    ("amounts", "kept"),
+    ("amounts", "found"),
     [
         ("{memory: 0}", None),
         ("{}", None),
@@ -48,17 +48,17 @@ def test_leaf_or_parent() -> None:
         ("{memory: 0, vcore: 10}", {"memory": 0, "vcore": 10_000}),
     ],
 )
-def test_amounts_without_a_value_above_zero_are_undefined(amounts: str, kept: dict[str, int] | None) -> None:
+def test_amounts_without_a_value_above_zero_are_undefined(amounts: str, found: dict[str, int] | None) -> None:
     text = of_tree(
         f"{{name: a, resources: {{max: {amounts}}}}}", f"{{name: b, resources: {{guaranteed: {amounts}}}}}"
     )
     queues = by_path(text)
-    assert queues["root.a"].max == (None if kept is None else Limit(kept))
-    assert queues["root.b"].guaranteed == (None if kept is None else Resource(kept))
+    assert queues["root.a"].max == (None if found is None else Limit(found))
+    assert queues["root.b"].guaranteed == (None if found is None else Resource(found))
 
 
 @pytest.mark.rule("Q-4")
-def test_properties_are_kept_as_written_and_not_inherited() -> None:
+def test_properties_stay_as_written_and_are_not_inherited() -> None:
     properties = "{application.sort.policy: fair, Own.Key: 007, flag: true, none: ~}"
     queues = by_path(of_tree(f"{{name: a, properties: {properties}, queues: [{{name: b}}]}}"))
     expected = {"application.sort.policy": "fair", "Own.Key": "007", "flag": "true", "none": ""}

@@ -1,4 +1,4 @@
-"""How often a tenant can evict who creates pods, lets them evict and deletes them, for an hour (F-25)."""
+"""Evictions by a tenant who creates pods, lets them evict and deletes them, for an hour (F-25)."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Runs that cannot go on, what a difference says, exit codes, and that a run is the same to the byte."""
+"""Runs that cannot go on, texts of differences, exit codes, and that a run is the same to the byte."""
 
 import json
 from pathlib import Path
@@ -81,7 +81,7 @@ def test_a_first_configuration_that_is_refused() -> None:
         played("", head)
 
 
-def test_a_refused_configuration_that_nobody_expected_is_a_difference() -> None:
+def test_an_unexpected_refusal_of_a_configuration_is_a_difference() -> None:
     (difference,) = played(step("config: {partitions: 5}")).differences
     assert (difference.entry, difference.line, difference.expected) == ("config", 13, "accepted")
 

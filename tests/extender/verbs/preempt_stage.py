@@ -17,7 +17,7 @@ DELAY = 30.0
 
 
 class Stage:
-    """One node of two cores, both held by ``root.b``; an ask of ``root.a``, whose guarantee is free."""
+    """A node of two cores, both held by ``root.b``; an ask of ``root.a``, whose guarantee is free."""
 
     def __init__(self, *, listed: bool = True, **settings: bool) -> None:
         self.rig = Rig(ledger=make_ledger(*QUEUES, nodes=3, listed=listed))
@@ -76,6 +76,6 @@ def evictions(stage: Stage) -> list[str]:
 
 
 def events(stage: Stage) -> list[PostEvent]:
-    """Without what is said of each pod that is on a node when it is first seen."""
-    told = [each for each in stage.rig.effects if isinstance(each, PostEvent)]
-    return [each for each in told if each.reason != FORCED]
+    """Events, without those about each pod that has a node when first seen."""
+    posted = [each for each in stage.rig.effects if isinstance(each, PostEvent)]
+    return [each for each in posted if each.reason != FORCED]

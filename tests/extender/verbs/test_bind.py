@@ -1,4 +1,4 @@
-"""bind: what is posted, what is answered, and what the ledger holds afterwards (design sections 3 and 10)."""
+"""Bind calls: what is posted, what is answered, and the ledger afterwards (design sections 3 and 10)."""
 
 import asyncio
 from typing import Any
@@ -66,7 +66,7 @@ async def test_calls_at_the_same_time_are_posted_once() -> None:
     assert len(rig.api.posted) == 1
 
 
-async def test_a_second_call_for_another_node_is_told_of_the_first() -> None:
+async def test_a_second_call_for_another_node_learns_of_the_first() -> None:
     rig = Rig()
     rig.filter("p")
     await rig.bind("p", "n1")
@@ -91,9 +91,11 @@ async def test_a_caller_that_hangs_up_leaves_the_binding_under_way() -> None:
 
 
 async def given_up(rig: Rig, failure: BaseException) -> list[object]:
-    """What the event loop is told of a bind call that fails when its caller has hung up."""
-    told: list[object] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context.get("exception")))
+    """Reports to the event loop of a bind call that fails after its caller has hung up."""
+    failures: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(
+        lambda _, context: failures.append(context.get("exception"))
+    )
     rig.filter("p")
     rig.api.open, rig.api.outcomes = asyncio.Event(), [failure]
     call = asyncio.create_task(rig.bind("p"))
@@ -103,19 +105,19 @@ async def given_up(rig: Rig, failure: BaseException) -> list[object]:
         await call
     rig.api.open.set()
     await until(lambda: not rig.bind_verb._open)
-    return told
+    return failures
 
 
-async def test_a_bug_is_told_also_when_the_caller_has_hung_up() -> None:
+async def test_a_bug_is_reported_even_if_the_caller_has_hung_up() -> None:
     bug = ZeroDivisionError("a bug")
     assert await given_up(Rig(), bug) == [bug]
 
 
-async def test_a_fault_is_not_told_when_the_caller_has_hung_up() -> None:
+async def test_a_fault_is_not_reported_if_the_caller_has_hung_up() -> None:
     assert await given_up(Rig(), CallFault("no answer")) == []
 
 
-async def test_a_refused_binding_gives_its_room_back() -> None:
+async def test_a_refused_binding_gives_its_capacity_back() -> None:
     rig = Rig(make_queue("root.a", max={"vcore": 1000}))
     rig.filter("p")
     rig.api.outcomes = [BindOutcome(False, message="no such node")]
@@ -129,7 +131,9 @@ async def test_a_refused_binding_gives_its_room_back() -> None:
 @pytest.mark.parametrize(
     "lost", [BindOutcome(False, certain=False, message="no answer"), Unreachable("cut", sent=True)]
 )
-async def test_a_binding_that_may_still_come_about_keeps_its_room(lost: BindOutcome | BaseException) -> None:
+async def test_a_binding_that_may_still_come_about_holds_its_capacity(
+    lost: BindOutcome | BaseException,
+) -> None:
     rig = Rig(make_queue("root.a", max={"vcore": 1000}))
     rig.filter("p")
     rig.api.outcomes = [lost]
@@ -180,7 +184,7 @@ async def test_an_unknown_unmanaged_pod_is_bound_as_it_is() -> None:
     assert usage(rig.ledger, "root.a") == (0, 0, 0)
 
 
-async def test_an_unmanaged_pod_s_failure_is_told() -> None:
+async def test_an_unmanaged_pod_s_failure_is_reported() -> None:
     rig = Rig()
     rig.api.pods["default", "x"] = make_pod("x", scheduler_name="other", app="", queue="")
     rig.api.outcomes = [BindOutcome(False, message="no such node")]
@@ -189,7 +193,7 @@ async def test_an_unmanaged_pod_s_failure_is_told() -> None:
 
 
 @pytest.mark.parametrize("found", [{}, {("default", "p"): make_pod("p", uid="another")}])
-async def test_an_unknown_pod_that_is_not_there_is_gone(found: dict[tuple[str, str], Any]) -> None:
+async def test_an_unknown_pod_that_does_not_exist_is_not_found(found: dict[tuple[str, str], Any]) -> None:
     rig = Rig()
     rig.api.pods = found
     with pytest.raises(CallFault, match="pod is gone"):
@@ -197,7 +201,7 @@ async def test_an_unknown_pod_that_is_not_there_is_gone(found: dict[tuple[str, s
     assert rig.api.posted == []
 
 
-async def test_a_pod_deleted_meanwhile_is_gone() -> None:
+async def test_a_pod_deleted_meanwhile_is_not_found() -> None:
     rig = Rig()
     rig.filter("p")
     rig.engine.learn(on.PodObserved(make_pod("p", version=6)))

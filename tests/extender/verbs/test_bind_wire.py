@@ -112,7 +112,7 @@ async def test_a_refusal_is_final(cluster: Cluster) -> None:
 
 
 async def test_a_refusal_after_a_lost_reply_is_not_certain(cluster: Cluster) -> None:
-    """The first of the two may have bound the pod: its room stays charged until the watch tells."""
+    """The first of the two may have bound the pod: its capacity stays charged until the watch shows more."""
     cluster.pending()
     cluster.api.lose_next_reply(method="POST", path="/binding")
     call = asyncio.create_task(cluster.rig.bind("p"))
@@ -123,7 +123,7 @@ async def test_a_refusal_after_a_lost_reply_is_not_certain(cluster: Cluster) -> 
     assert usage(cluster.rig.ledger, "root.a") == (0, 1000, 0)
 
 
-async def test_a_pod_that_is_gone_or_replaced_is_not_bound(cluster: Cluster) -> None:
+async def test_a_deleted_or_replaced_pod_is_not_bound(cluster: Cluster) -> None:
     cluster.pending()
     cluster.api.delete(PODS, "p")
     with pytest.raises(CallFault, match="not found"):
@@ -154,7 +154,7 @@ async def test_a_connection_refused_at_first_is_tried_again(cluster: Cluster) ->
     assert cluster.node_of() == "n1"
 
 
-async def test_silence_until_the_deadline_keeps_the_room(cluster: Cluster) -> None:
+async def test_silence_until_the_deadline_holds_the_capacity(cluster: Cluster) -> None:
     cluster.pending()
     forever = asyncio.Event()
 
@@ -170,7 +170,7 @@ async def test_silence_until_the_deadline_keeps_the_room(cluster: Cluster) -> No
     assert usage(cluster.rig.ledger, "root.a") == (0, 1000, 0)
 
 
-async def test_a_binding_whose_caller_is_gone_is_still_counted(cluster: Cluster) -> None:
+async def test_a_binding_whose_caller_hung_up_is_still_counted(cluster: Cluster) -> None:
     cluster.pending()
     arrived, released = asyncio.Event(), asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""Calls that no kube-scheduler makes: whoever reaches the port may write anything into a body (F-18)."""
+"""Calls that no kube-scheduler makes: bodies of any process that reaches the port (F-18)."""
 
 import asyncio
 import json
@@ -143,7 +143,7 @@ async def test_what_the_watch_has_shown_is_not_read() -> None:
 
 
 async def test_a_watch_that_is_behind_is_made_up_for_by_one_read() -> None:
-    """Its gate is open by now, as kube-scheduler has seen already."""
+    """The gate is open by now, as kube-scheduler has seen already."""
     rig = rig_with(make_pod("p", version=5, gates=(OWN_GATE,)))
     rig.api.pods["default", "p"] = make_pod("p", version=6)
     assert await rig.bind("p") == {}
@@ -279,7 +279,7 @@ async def test_an_api_server_that_does_not_answer_is_asked_again() -> None:
     assert watchful.counts == ["unread", "unread", "disproved"]
 
 
-async def test_who_invents_many_pods_is_not_believed_for_a_while() -> None:
+async def test_a_caller_that_invents_many_pods_is_not_believed_for_a_while() -> None:
     watchful = Watchful()
     for at in range(DISPROVED):
         watchful.filter(f"invented-{at}", app=f"a-{at}")

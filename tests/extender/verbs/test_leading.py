@@ -25,7 +25,7 @@ PODS = "/api/v1/namespaces/default/pods"
 
 
 class Played:
-    """What is known of the Lease; ``becomes``: what reading it anew shows."""
+    """A Lease as the test sets it; ``becomes``: its state when read anew."""
 
     problem = ""
 
@@ -92,7 +92,7 @@ async def test_a_new_leader_loses_nothing() -> None:
     assert lead.read == 2
 
 
-async def test_who_leads_reads_nothing_for_a_call() -> None:
+async def test_the_leader_reads_nothing_for_a_call() -> None:
     lead = Played(held=True)
     rig = led(lead)
     assert json.loads(await answered(rig.verbs.filter, lead, there(rig, "p")))["NodeNames"]
@@ -150,7 +150,7 @@ async def test_a_binding_is_held_back_when_the_lease_is_lost_before_it_is_writte
 
 
 async def test_so_is_its_repetition_after_a_wait(stand: Stand) -> None:
-    """What was sent before may still be carried out."""
+    """A request that was sent before may still be carried out."""
     stand.api.lose_next_reply(method="POST")
     outcome = await stand.post(True, False)
     assert (outcome.bound, outcome.certain) == (False, False)
@@ -160,7 +160,7 @@ async def test_a_binding_of_a_pod_in_no_queue_is_not(stand: Stand) -> None:
     assert (await stand.post(fenced=False)).bound
 
 
-async def test_a_request_that_waited_for_its_connection_is_looked_at_again(stand: Stand) -> None:
+async def test_a_request_that_waited_for_its_connection_is_checked_again(stand: Stand) -> None:
     """The process may be stopped in between: what counts is the moment of writing."""
     asked: list[str] = []
 
@@ -173,7 +173,7 @@ async def test_a_request_that_waited_for_its_connection_is_looked_at_again(stand
             await stand.client.post(f"{PODS}/p/binding", b"{}", may_send=may_send)
         assert asked == ["asked"]
         assert not [each for each in stand.api.requests if each.method == "POST"]
-        # And the client goes on working.
+        # The client goes on working.
         assert await stand.client.get(PODS)
 
 

@@ -1,4 +1,4 @@
-"""Plans of a tick as they are carried out: what is written, who is evicted and told, and what ends a plan."""
+"""Plans of a tick as they are carried out: the writes, the evictions, the Events, and what ends a plan."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from tests.extender.verbs.preempt_stage import DELAY, Stage, committed, events, 
 
 @pytest.mark.rule("PRE-20")
 @pytest.mark.parametrize("answered_first", [True, False])
-def test_a_victim_is_told_once_why_it_goes_also_when_it_is_gone_before_the_answer(
+def test_a_victim_gets_its_reason_once_even_if_it_disappears_before_the_answer(
     answered_first: bool,
 ) -> None:
     stage = Stage()
@@ -23,12 +23,12 @@ def test_a_victim_is_told_once_why_it_goes_also_when_it_is_gone_before_the_answe
         last = records(stage)[-1]
         stage.learn(written(last, reached=True))
     assert events(stage) == []
-    news: list[on.Event] = [
+    updates: list[on.Event] = [
         on.PodEvicted(PodUid("uid-v1"), EvictionOutcome.DONE, Purpose.VICTIM, PodUid("uid-ask")),
         on.PodObserved(stage.victim(1, deleting=True, version=2)),
         on.PodDeleted(PodUid("uid-v1")),
     ]
-    for event in news if answered_first else news[2:]:
+    for event in updates if answered_first else updates[2:]:
         stage.learn(event)
     (said,) = events(stage)
     assert (said.reason, said.name, said.uid) == ("Preempted", "v1", "uid-v1")
@@ -37,7 +37,7 @@ def test_a_victim_is_told_once_why_it_goes_also_when_it_is_gone_before_the_answe
 
 
 @pytest.mark.rule("PRE-20")
-def test_after_a_restart_a_victim_is_told_what_is_written_on_it() -> None:
+def test_after_a_restart_a_victim_gets_the_reason_written_on_it() -> None:
     stage = Stage(listed=False)
     stage.learn(on.PodDeleted(PodUid("uid-v1")))
     stage.ask(complex=False, reserved_node="n1", triggered="1-uid-ask")
@@ -53,7 +53,7 @@ def test_after_a_restart_a_victim_is_told_what_is_written_on_it() -> None:
 
 
 @pytest.mark.rule("PRE-20")
-def test_a_victim_whose_preemptor_is_gone_by_then_is_told_so() -> None:
+def test_a_victim_whose_preemptor_disappeared_learns_that() -> None:
     stage = Stage()
     committed(stage)
     for _ in range(2):
@@ -100,7 +100,7 @@ def test_a_record_that_cannot_be_written_ends_the_plan(which: str) -> None:
 
 
 @pytest.mark.parametrize("outcome", [EvictionOutcome.BUDGET, EvictionOutcome.FAILED])
-def test_a_victim_that_may_not_go_is_spared_and_the_ask_tries_again(outcome: EvictionOutcome) -> None:
+def test_a_victim_that_may_not_be_evicted_is_spared_and_the_ask_asks_again(outcome: EvictionOutcome) -> None:
     stage = Stage()
     committed(stage)
     for _ in range(2):
@@ -118,7 +118,7 @@ def test_a_victim_that_may_not_go_is_spared_and_the_ask_tries_again(outcome: Evi
     )
 
 
-def test_a_plan_whose_ask_is_gone_evicts_nobody_any_more() -> None:
+def test_a_plan_without_its_ask_evicts_no_pod_any_more() -> None:
     stage = Stage()
     committed(stage)
     (first,) = records(stage)

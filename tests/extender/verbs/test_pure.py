@@ -102,7 +102,7 @@ def test_texts_name_no_usage() -> None:
         ("kube-system", "yunikorn", "root.a", False),
     ],
 )
-def test_who_is_managed(namespace: str, scheduler: str, queue: str, ours: bool) -> None:
+def test_pods_that_are_managed(namespace: str, scheduler: str, queue: str, ours: bool) -> None:
     rig = Rig(make_queue("root.a", max={"vcore": 1}))
     answer = rig.filter("p", namespace=namespace, scheduler=scheduler, queue=queue)
     assert bool(answer["NodeNames"]) is not ours
@@ -140,7 +140,7 @@ def test_unsynced_with_namespaces_known_unmanaged_pods_pass() -> None:
     assert list(answer["NodeNameToMetaVictims"]) == ["n1"]
 
 
-def test_a_deleted_pod_is_told_so_for_ten_minutes() -> None:
+def test_a_deleted_pod_is_known_as_deleted_for_ten_minutes() -> None:
     rig = Rig()
     rig.engine.learn(on.PodObserved(make_pod("p")))
     rig.engine.learn(on.PodDeleted(PodUid("uid-p")))
@@ -181,7 +181,7 @@ def test_without_a_queue_placement_fails(queue: str) -> None:
     assert answer["FailedAndUnresolvableNodes"]["n1"].startswith("PlacementFailed: ")
 
 
-def test_freed_room_wakes_the_ones_that_fit() -> None:
+def test_freed_capacity_wakes_the_ones_that_fit() -> None:
     rig = Rig()
     for name in ("p1", "p2", "p3", "p4"):
         rig.filter(name)
@@ -253,7 +253,7 @@ def test_prioritize_has_no_scores_for(body: bytes) -> None:
     assert scoring_rig().verbs.prioritize(body) == b"[]"
 
 
-def test_prioritize_has_no_scores_for_a_pod_that_is_gone_or_before_the_lists_are_in() -> None:
+def test_prioritize_has_no_scores_for_a_deleted_pod_or_before_the_lists_are_in() -> None:
     rig = scoring_rig()
     rig.engine.learn(on.PodDeleted(PodUid("uid-p")))
     assert rig.verbs.prioritize(filter_body("p")) == b"[]"

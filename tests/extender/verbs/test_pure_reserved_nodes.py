@@ -1,4 +1,4 @@
-"""What kube-scheduler is answered about nodes that are kept for one pod (CYC-2, DESIGN-3)."""
+"""Answers to filter calls about nodes that are reserved for one pod (CYC-2, DESIGN-3)."""
 
 import json
 
@@ -18,7 +18,7 @@ TEXT = "NodeReserved: kept for another pod"
 
 @pytest.fixture
 def rig() -> Rig:
-    """n1 is kept for one pod."""
+    """A rig in which n1 is reserved for one pod."""
     rig = Rig()
     large = make_pod("large", app="large")
     rig.engine.learn(on.PodObserved(large))
@@ -28,7 +28,7 @@ def rig() -> Rig:
 
 @pytest.mark.rule("CYC-2")
 @pytest.mark.parametrize("full", [False, True])
-def test_filter_takes_the_kept_node_off_the_list(rig: Rig, full: bool) -> None:
+def test_filter_takes_the_reserved_node_off_the_list(rig: Rig, full: bool) -> None:
     answer = rig.filter("p", full=full)
     names = [each["metadata"]["name"] for each in answer["Nodes"]["items"]] if full else answer["NodeNames"]
     assert names == ["n2"]
@@ -36,20 +36,20 @@ def test_filter_takes_the_kept_node_off_the_list(rig: Rig, full: bool) -> None:
 
 
 @pytest.mark.parametrize("full", [False, True])
-def test_filter_names_only_kept_nodes_when_no_other_was_offered(rig: Rig, full: bool) -> None:
+def test_filter_names_only_reserved_nodes_when_no_other_was_offered(rig: Rig, full: bool) -> None:
     answer = rig.filter("p", full=full, nodes=["n1"])
     assert (answer["Nodes"]["items"] if full else answer["NodeNames"]) == []
     assert answer["FailedAndUnresolvableNodes"] == {"n1": TEXT}
 
 
 @pytest.mark.rule("CYC-2")
-def test_the_one_it_is_kept_for_has_all_nodes(rig: Rig) -> None:
+def test_the_pod_with_the_reservation_has_all_nodes(rig: Rig) -> None:
     body = filter_body("large", app="large", version="0")
     assert json.loads(rig.verbs.filter(body)) == {"NodeNames": ["n1", "n2"]}
 
 
 @pytest.mark.rule("RNP-1")
-def test_a_kept_node_is_not_kept_from_a_pod_that_may_run_nowhere_else(rig: Rig) -> None:
+def test_a_reserved_node_is_open_to_a_pod_that_may_run_nowhere_else(rig: Rig) -> None:
     daemon = make_pod("daemon", app="daemon", required_node=NodeName("n1"), **OF_AGENTS)
     rig.engine.learn(on.PodObserved(daemon))
     assert rig.filter("daemon", app="daemon", version="0", nodes=["n1"])["NodeNames"] == []
@@ -57,7 +57,7 @@ def test_a_kept_node_is_not_kept_from_a_pod_that_may_run_nowhere_else(rig: Rig) 
     assert rig.filter("daemon", app="daemon", version="0", nodes=["n1"]) == {"NodeNames": ["n1"]}
 
 
-def test_pods_that_know_nothing_of_queues_are_not_kept_out(rig: Rig) -> None:
+def test_unmanaged_pods_are_not_excluded(rig: Rig) -> None:
     body = filter_body("plain", scheduler="default-scheduler", queue="")
     assert json.loads(rig.verbs.filter(body)) == {"NodeNames": ["n1", "n2"]}
 
@@ -102,6 +102,6 @@ def test_markers_say_for_which_pods_filter_is_called(markers: tuple[str, ...], a
     assert pod_from(WirePod(spec=late)).asks_filter is asked
 
 
-def test_the_node_kept_for_a_pod_is_read_from_it() -> None:
+def test_the_node_reserved_for_a_pod_is_read_from_it() -> None:
     metadata = PodMetadata(annotations={"paddock.dev/reserved-node": "n7"})
     assert pod_from(WirePod(metadata=metadata)).reserved_node == "n7"

@@ -1,4 +1,4 @@
-"""bind for members of a group: who waits, how long, and what ends a wait (COS-5, COS-6, DESIGN-5)."""
+"""bind for members of a group: which wait, how long, and what ends a wait (COS-5, COS-6, DESIGN-5)."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -143,11 +143,11 @@ async def test_nothing_is_posted_for_a_caller_that_hangs_up_in_the_moment_when_a
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rig = ring_rig()
-    gone, calls = await called(rig, "g-0"), await called(rig, "g-1")
-    monkeypatch.setattr(rig.witness, "learned", lambda *_, now: gone["g-0"].cancel())
+    call, calls = await called(rig, "g-0"), await called(rig, "g-1")
+    monkeypatch.setattr(rig.witness, "learned", lambda *_, now: call["g-0"].cancel())
     assert await rig.bind("g-2") == {}
     with pytest.raises(asyncio.CancelledError):
-        await gone["g-0"]
+        await call["g-0"]
     await asyncio.gather(*calls.values())
     assert posted(rig) == ["g-1", "g-2"]
     assert usage(rig.ledger, "root.a") == (2000, 0, 1000)
@@ -171,15 +171,15 @@ async def test_a_wait_ends_when_its_connection_closes() -> None:
     assert posted(rig) == []
 
 
-async def test_a_call_that_was_given_up_before_it_was_looked_at_waits_for_nobody() -> None:
+async def test_a_call_given_up_before_its_check_does_not_wait() -> None:
     """Given up while the caches were not synced: it must not count beside calls of a new kube-scheduler."""
     rig = ring_rig()
     rig.synced.clear()
-    gone = asyncio.create_task(rig.bind("g-0"))
+    call = asyncio.create_task(rig.bind("g-0"))
     await asyncio.sleep(0)
-    gone.cancel()
+    call.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await gone
+        await call
     rig.synced.set()
     calls = {name: asyncio.create_task(rig.bind(name)) for name in ("g-1", "g-2")}
     await until(lambda: len(rig.bind_verb.waits) >= 2)
@@ -234,10 +234,10 @@ def test_the_ledger_waits_by_the_deadline_of_the_verb() -> None:
 
 
 @pytest.mark.rule("COS-6")
-def test_rests_double_up_to_five_minutes_and_are_spread_by_the_uid() -> None:
+def test_back_offs_double_up_to_five_minutes_and_are_spread_by_the_uid() -> None:
     uids = [PodUid(f"uid-{number}") for number in range(500)]
     for timeouts, usual in [(1, 5.0), (2, 10.0), (3, 20.0), (7, 300.0), (10_000, 300.0)]:
-        rests = [back_off_of(uid, timeouts) for uid in uids]
-        assert usual * 0.5 <= min(rests) < usual * 0.55
-        assert usual * 1.45 < max(rests) <= usual * 1.5
-        assert rests == [back_off_of(uid, timeouts) for uid in uids]
+        back_offs = [back_off_of(uid, timeouts) for uid in uids]
+        assert usual * 0.5 <= min(back_offs) < usual * 0.55
+        assert usual * 1.45 < max(back_offs) <= usual * 1.5
+        assert back_offs == [back_off_of(uid, timeouts) for uid in uids]

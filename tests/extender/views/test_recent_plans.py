@@ -1,4 +1,4 @@
-"""The plans of late as the admin port shows them, and what metrics and log say of them."""
+"""Recent plans as the admin port shows them, and in metrics and log."""
 
 import json
 
@@ -47,9 +47,9 @@ def refused(text: str = "left to its guarantee: none", law: str = "LAW-4") -> No
 
 
 def test_a_plan_is_shown_with_its_receipt() -> None:
-    kept = RecentPlans()
-    kept.note(PLAN, pod="default/ask", how="tick", now=START)
-    (entry,) = kept.latest_first()
+    recent = RecentPlans()
+    recent.note(PLAN, pod="default/ask", how="tick", now=START)
+    (entry,) = recent.latest_first()
     assert (entry["pod"], entry["by"], entry["node"], entry["victims"]) == (
         "default/ask",
         "tick",
@@ -60,21 +60,26 @@ def test_a_plan_is_shown_with_its_receipt() -> None:
 
 
 def test_the_last_is_the_first_and_a_refusal_that_comes_again_is_one() -> None:
-    kept = RecentPlans()
+    recent = RecentPlans()
     for outcome in (refused(), refused("another number"), PLAN, refused(), refused(law="LAW-7")):
-        kept.note(outcome, pod="default/ask", how="tick", now=START)
-    assert [entry.get("law", "plan") for entry in kept.latest_first()] == ["LAW-7", "LAW-4", "plan", "LAW-4"]
-    assert "another number" in json.dumps(kept.latest_first()[-1])
+        recent.note(outcome, pod="default/ask", how="tick", now=START)
+    assert [entry.get("law", "plan") for entry in recent.latest_first()] == [
+        "LAW-7",
+        "LAW-4",
+        "plan",
+        "LAW-4",
+    ]
+    assert "another number" in json.dumps(recent.latest_first()[-1])
 
 
 def test_their_number_is_bounded() -> None:
-    kept = RecentPlans(most=3)
+    recent = RecentPlans(most=3)
     for number in range(5):
-        kept.note(PLAN, pod=f"default/ask-{number}", how="tick", now=START)
-    assert [entry["pod"] for entry in kept.latest_first()] == [f"default/ask-{at}" for at in (4, 3, 2)]
+        recent.note(PLAN, pod=f"default/ask-{number}", how="tick", now=START)
+    assert [entry["pod"] for entry in recent.latest_first()] == [f"default/ask-{at}" for at in (4, 3, 2)]
 
 
-def test_what_is_counted_and_told() -> None:
+def test_plans_are_counted_and_reported() -> None:
     heard = Told()
     heard.witness.planned(PLAN, pod="default/ask", how="tick", now=START)
     heard.witness.planned(refused(), pod="default/ask", how="verb", now=START)

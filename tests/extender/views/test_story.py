@@ -1,4 +1,4 @@
-"""What a pod's story says of its gang, and what its refusal at submit looks like there."""
+"""The story of a gang's pod, and a refusal at submit in it."""
 
 from typing import Any
 
@@ -25,12 +25,12 @@ def test_a_gang_that_is_refused() -> None:
     ledger = make_ledger(make_queue("root.a", max={"vcore": 2000}))
     ledger.apply(on.PodObserved(make_pod("p1", gang=make_gang(), task_group="g")), now=START)
     ledger.apply(on.PodObserved(make_pod("p2", task_group="h")), now=START)
-    told = story(ledger, "p1")
-    assert (told["verdict"]["code"], told["verdict"]["text"]) == (
+    found = story(ledger, "p1")
+    assert (found["verdict"]["code"], found["verdict"]["text"]) == (
         "GangTooLarge",
         "GangTooLarge: root.a max vcore=2, below the gang's 10",
     )
-    assert told["gang"] == {
+    assert found["gang"] == {
         "wrong": [],
         "memberOf": "g",
         "style": "Soft",

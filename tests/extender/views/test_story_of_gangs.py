@@ -1,4 +1,4 @@
-"""What is shown of gangs: the story of a pod, the metrics, and a bound on what one pod may ask for."""
+"""Views of gangs: the story of a pod, the metrics, and a bound on what one pod may ask for."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is read of a pod for the sake of gangs: its owner, its secrets, its markers, what is noted on it."""
+"""Fields of a pod that gangs need: its owner, its secrets, its markers, and notes on it."""
 
 from typing import Any
 

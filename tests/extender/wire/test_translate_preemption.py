@@ -1,4 +1,4 @@
-"""What a pod says about preemption, read from its JSON."""
+"""Fields of a pod about preemption, read from its JSON."""
 
 from typing import Any
 
@@ -150,7 +150,7 @@ def test_a_daemon_set() -> None:
 
 
 def test_a_daemon_set_with_a_huge_selector_selects_no_pod() -> None:
-    """Its cost is paid at each event of a pod that names it."""
+    """The cost would come with each event of a pod that names it."""
     for count, read in ((LARGEST_SELECTOR // 2, LARGEST_SELECTOR // 2), (LARGEST_SELECTOR // 2 + 1, 0)):
         labels = {f"l{at}": "v" for at in range(count)}
         body = {"metadata": {"name": "d", "uid": "x"}, "spec": {"selector": {"matchLabels": labels}}}
@@ -200,13 +200,13 @@ def test_what_a_node_alone_can_tell(spec: dict[str, Any]) -> None:
         (("Ready", "True", "PreemptionByScheduler"), False),
     ],
 )
-def test_who_was_preempted_by_kube_scheduler(condition: tuple[str, str, str], disrupted: bool) -> None:
+def test_pods_preempted_by_kube_scheduler(condition: tuple[str, str, str], disrupted: bool) -> None:
     kind, status, reason = condition
     pod = facts(status={"conditions": [{"type": kind, "status": status, "reason": reason}]})
     assert pod.disrupted is disrupted
 
 
-def test_whom_a_victim_goes_for_and_why() -> None:
+def test_the_preemptor_of_a_victim_and_the_reason() -> None:
     pod = facts(annotations={"paddock.dev/preempted-for": "uid-7 guarantee: LAW-5 left: vcore=-1"})
     assert (pod.preempted_for, pod.preempted_why) == ("uid-7", "guarantee: LAW-5 left: vcore=-1")
     assert (facts().preempted_for, facts().preempted_why) == ("", "")

@@ -1,7 +1,7 @@
-"""An ordering written anew from the specification: one step at a time, nothing remembered. No tests here.
+"""An ordering written anew from the specification: one step at a time, without memory. No tests here.
 
-It reads only what a ledger was told or promised (documents, nodes, pods, reservations, turns, states), adds
-everything up afresh before each step and sorts everything (SORT-0 to SORT-8, REQ-1, CYC-4).
+It reads only a ledger's input and promises: documents, nodes, pods, reservations, turns, states. Before each
+step it adds everything up afresh and sorts everything (SORT-0 to SORT-8, REQ-1, CYC-4).
 """
 
 from collections import Counter
@@ -30,11 +30,11 @@ class Pod:
     rank: tuple[int, float, int]
     zone: str
     node: str
-    """Where it holds room on a node, or empty."""
+    """The node on which it holds capacity, or empty."""
     held: bool
-    """It holds quota: on a node, admitted, or by a turn."""
+    """True if it holds quota: on a node, admitted, or by a turn."""
     late: bool = False
-    rests: bool = False
+    backs_off: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class App:
     state: AppState
     submitted: float
     let_in: bool
-    """No limit on applications holds it once it has started: it was let in, and not started by others."""
+    """True if no limit on applications holds it any more: it was started as admitted, not by others."""
 
 
 class Ambiguous(Exception):
@@ -121,7 +121,7 @@ def view_of(ledger: Ledger, document: PartitionSpec, *, now: float) -> View:
             or (record.admission.noted if record.admission.reservation else ""),
             held=bool(record.node or record.admission.reservation or turn),
             late=record.admission.passed_over or record.admission.overlooked > 1,
-            rests=record.admission.backs_off_until is not None and record.admission.backs_off_until > now,
+            backs_off=record.admission.backs_off_until is not None and record.admission.backs_off_until > now,
         )
     apps = {app.id: App(app.id, app.state, app.submitted, app.let_in) for app in ledger.view.applications()}
     return View({spec.path: spec for spec in document.queues}, dict(ledger.view.nodes), apps, pods)
@@ -277,7 +277,7 @@ def has_started(view: View, app: str) -> bool:
 
 
 def counts(view: View, app: str) -> bool:
-    """Whether it is one of those that run."""
+    """True if it counts as running."""
     return view.apps[app].state in (AppState.STARTING, AppState.RUNNING)
 
 
@@ -309,17 +309,17 @@ def next_ask(view: View, path: str) -> tuple[Pod, str] | None:
         return next((step for step in steps if step is not None), None)
     for app in applications_in_order(view, path, let_in(view, path)):
         for pod in asks_of(view, app):
-            if not (pod.late or pod.rests) and fits(view, pod) and (node := node_for(view, pod)):
+            if not (pod.late or pod.backs_off) and fits(view, pod) and (node := node_for(view, pod)):
                 return pod, node
     return None
 
 
-def walked(view: View) -> list[tuple[str, str]]:
-    """Who gets a turn and where it is counted, in this order. Changes the view."""
+def ordered_asks(view: View) -> list[tuple[str, str]]:
+    """Asks that get a turn, each with its node, in this order. Changes the view."""
     turns = []
     while (step := next_ask(view, "root")) is not None:
         take(view, turns, *step)
-    late = [pod for pod in view.pods.values() if pod.late and not pod.held and not pod.rests]
+    late = [pod for pod in view.pods.values() if pod.late and not pod.held and not pod.backs_off]
     for pod in sorted(late, key=lambda each: (*each.rank, each.uid)):
         if pod.app in let_in(view, pod.leaf) and fits(view, pod) and (node := node_for(view, pod)):
             take(view, turns, pod, node)

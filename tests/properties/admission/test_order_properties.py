@@ -1,4 +1,4 @@
-"""The order itself: comparators, priorities after any history, fences; the same told in any order."""
+"""The order itself: comparators, priorities after any history, fences, and the same asks in another order."""
 
 from dataclasses import replace
 from itertools import permutations
@@ -64,7 +64,7 @@ def test_queues_are_in_a_strict_order(three: tuple[Contender, Contender, Contend
 
 @settings(QUICK, max_examples=200)
 @given(st.lists(contenders, min_size=1, max_size=5))
-def test_the_first_of_queues_does_not_depend_on_who_was_seen_first(drawn: list[Contender]) -> None:
+def test_the_first_of_queues_does_not_depend_on_the_order_of_sightings(drawn: list[Contender]) -> None:
     named = [each._replace(path=QueuePath(f"root.{at}")) for at, each in enumerate(drawn)]
     (first,) = {first_of(sorted(order, key=lambda each: each.path)) for order in permutations(named)}
     assert first is not None
@@ -151,8 +151,8 @@ def happen(ledger: Ledger, what: tuple[object, ...], at: int, now: float) -> flo
             if how == "place":
                 filtered(ledger, uid, now=now)
             else:
-                gone: on.Event = on.PodDeleted(uid) if how == "go" else on.PodBound(uid, NodeName("n1"))
-                ledger.apply(gone, now=now)
+                departure: on.Event = on.PodDeleted(uid) if how == "go" else on.PodBound(uid, NodeName("n1"))
+                ledger.apply(departure, now=now)
         case ("reload", PartitionSpec() as document):
             if not ledger.view.conflicts(document):
                 ledger.apply(on.Configured(document, LedgerSettings()), now=now)
@@ -207,7 +207,7 @@ def test_priorities_are_what_a_full_recomputation_says(
 
 
 def handed_out(ledger: Ledger, uids: list[PodUid]) -> list[str]:
-    """Who is placed when room appears one core at a time, a node for each."""
+    """The pods that are placed when capacity appears one core at a time, a node for each."""
     order: list[str] = []
     for at in range(len(uids)):
         ledger.apply(on.ObjectObserved(on.NODES, make_node(f"slot{at:02}", cpu=1000)), now=START)
@@ -246,7 +246,7 @@ def fenced(asks: Asks, offsets: tuple[str, ...], outer: str, inside: list[int] |
     uids = []
     for at, (leaf, priority) in enumerate(asks):
         changed = inside[at] if inside is not None and leaf in INSIDE else priority
-        # MIN cannot be told from no ask (PRI-2).
+        # MIN cannot be distinguished from no ask (PRI-2).
         pod = make_pod(f"p{at:02}", queue=leaf, app=leaf, priority=max(changed, MIN + 1), created=START - at)
         ledger.apply(on.PodObserved(pod), now=START)
         uids.append(pod.uid)
@@ -273,32 +273,34 @@ def test_nothing_inside_a_fence_changes_the_order_outside(
 # -- the same asks, told in another order ------------------------------
 
 
-class Told(NamedTuple):
-    """In which order leaves stand in the document, asks come, and nodes."""
+class Arrangement(NamedTuple):
+    """An order of leaves in the document, of asks, and of nodes."""
 
     leaves: list[str]
     asks: list[int]
     nodes: list[int]
 
 
-def turns_of(asks: Asks, policies: dict[str, str], told: Told, cores: int) -> list[tuple[str, str]]:
-    """Who gets a turn, in order and with the node, when all asks are there and then nodes come."""
+def turns_of(
+    asks: Asks, policies: dict[str, str], arrangement: Arrangement, cores: int
+) -> list[tuple[str, str]]:
+    """Asks that get a turn, in order and with the node, when all asks exist and then nodes come."""
     ledger = make_ledger(
         make_queue("root.p", leaf=False),
         make_queue("root.p.f", leaf=False),
         *(
             replace(make_queue(path), properties={"application.sort.policy": policies[path]})
-            for path in told.leaves
+            for path in arrangement.leaves
         ),
         nodes=0,
     )
-    for at in told.asks:
+    for at in arrangement.asks:
         leaf, priority = asks[at]
         pod = make_pod(
             f"p{at:02}", cpu=500, queue=leaf, app=f"{leaf}-{at % 3}", priority=priority, created=START - at
         )
         ledger.apply(on.PodObserved(pod), now=START)
-    for at in told.nodes:
+    for at in arrangement.nodes:
         ledger.apply(on.ObjectObserved(on.NODES, make_node(f"n{at}", cpu=500 * cores)), now=START)
     woken(ledger, now=START)
     return [(uid, turn.node) for uid, turn in ledger.view.turns.items()]
@@ -306,16 +308,16 @@ def turns_of(asks: Asks, policies: dict[str, str], told: Told, cores: int) -> li
 
 @settings(QUICK, max_examples=150)
 @given(st.data(), asks, st.integers(1, 3))
-def test_asks_get_the_same_turns_in_whatever_order_all_is_told(
+def test_asks_get_the_same_turns_whatever_the_order_of_events(
     data: st.DataObject, asks: Asks, cores: int
 ) -> None:
     leaves = [*OUTSIDE, *INSIDE]
     policies = {path: data.draw(st.sampled_from(("fifo", "fair", "stateaware"))) for path in leaves}
-    straight = Told(leaves, list(range(len(asks))), [0, 1])
-    shuffled = Told(*(data.draw(st.permutations(each)) for each in straight))
-    told = turns_of(asks, policies, shuffled, cores)
-    assert told == turns_of(asks, policies, straight, cores)
-    assert told
+    straight = Arrangement(leaves, list(range(len(asks))), [0, 1])
+    shuffled = Arrangement(*(data.draw(st.permutations(each)) for each in straight))
+    arrangement = turns_of(asks, policies, shuffled, cores)
+    assert arrangement == turns_of(asks, policies, straight, cores)
+    assert arrangement
 
 
 # -- requests and nodes ------------------------------

@@ -1,4 +1,4 @@
-"""Turns against a reference ordering, and how long a ghost holds room."""
+"""Turns against a reference ordering, and how long a ghost holds capacity."""
 
 import pytest
 from hypothesis import given, settings
@@ -41,7 +41,7 @@ def one_pass(documents: list[PartitionSpec], nodes: list[NodeFacts], asks: list[
 @pytest.mark.rule("CYC-4", "CYC-5", "CYC-7")
 @settings(QUICK, max_examples=300)
 @given(pair(*ORDERED), clusters(), arrivals)
-def test_a_pass_gives_the_turns_of_the_walk(
+def test_a_cycle_gives_the_turns_of_the_reference(
     documents: list[PartitionSpec], nodes: list[NodeFacts], asks: list[tuple[object, ...]]
 ) -> None:
     one_pass(documents, nodes, asks)
@@ -49,7 +49,7 @@ def test_a_pass_gives_the_turns_of_the_walk(
 
 @settings(QUICK, max_examples=200)
 @given(pair("fair"), clusters(), arrivals)
-def test_a_pass_shares_a_fair_leaf_as_the_walk_does(
+def test_a_cycle_shares_a_fair_leaf_as_the_reference_does(
     documents: list[PartitionSpec], nodes: list[NodeFacts], asks: list[tuple[object, ...]]
 ) -> None:
     one_pass(documents, nodes, asks)
@@ -57,7 +57,7 @@ def test_a_pass_shares_a_fair_leaf_as_the_walk_does(
 
 @settings(QUICK, max_examples=200)
 @given(pair("stateaware"), clusters(), arrivals)
-def test_a_pass_lets_in_whom_the_walk_lets_in(
+def test_a_cycle_admits_the_pods_that_the_reference_admits(
     documents: list[PartitionSpec], nodes: list[NodeFacts], asks: list[tuple[object, ...]]
 ) -> None:
     one_pass(documents, nodes, asks)
@@ -66,7 +66,7 @@ def test_a_pass_lets_in_whom_the_walk_lets_in(
 @pytest.mark.rule("REQ-3")
 @settings(QUICK, max_examples=250)
 @given(pair("", "fair", "stateaware"), clusters(), histories)
-def test_every_pass_of_a_history_gives_the_turns_of_the_walk(
+def test_every_cycle_of_a_history_gives_the_turns_of_the_reference(
     documents: list[PartitionSpec], nodes: list[NodeFacts], history: list[tuple[object, ...]]
 ) -> None:
     play(World(documents, nodes), history)
@@ -77,10 +77,10 @@ def test_every_pass_of_a_history_gives_the_turns_of_the_walk(
 
 @settings(QUICK, max_examples=150)
 @given(documents(ORDERED, limited=False), clusters(), arrivals, st.sets(which))
-def test_a_ghost_holds_room_for_one_lease(
+def test_a_ghost_holds_capacity_for_one_lease(
     document: PartitionSpec, nodes: list[NodeFacts], asks: list[tuple[object, ...]], ghosts: set[int]
 ) -> None:
-    """The others come at once and end soon; each ghost may keep them waiting twice, for a lease each."""
+    """The others come at once and end soon. Each ghost may make them wait twice, for a lease each."""
     world = World([document], nodes)
     uids = [world.ask(*ask[1:]) for ask in asks]  # type: ignore[arg-type]
     coming = {uid for at, uid in enumerate(uids) if at not in ghosts and fits_alone(world, uid)}
@@ -104,7 +104,7 @@ def fits_alone(world: World, uid: PodUid) -> bool:
 
 
 @pytest.mark.rule("PRI-2", "SORT-1")
-def test_who_has_a_turn_does_not_lift_its_queue() -> None:
+def test_a_pod_with_a_turn_does_not_lift_its_queue() -> None:
     ledger = make_ledger(queue("root.a"), queue("root.b"), nodes=0)
     for name, path, priority in (("high", "root.a", 5), ("low", "root.a", 0), ("middle", "root.b", 3)):
         ledger.apply(on.PodObserved(make_pod(name, queue=path, app=path, priority=priority)), now=START)

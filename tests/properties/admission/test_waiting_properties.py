@@ -1,4 +1,4 @@
-"""Who waits for a turn: nobody when everything fits, and else only behind others that had room before."""
+"""Pods that wait for a turn: none if everything fits, otherwise only behind others with capacity."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ Step = tuple[object, ...]
 
 
 def all_fit(world: World) -> bool:
-    """Whether every pending ask may be placed, one after the other; there is one large node."""
+    """True if every pending ask may be placed, one after another; there is one large node."""
     view = view_of(world.ledger, world.document, now=world.now)
     for pod in [each for each in view.pods.values() if not each.held]:
         if not fits(view, pod):
@@ -57,11 +57,11 @@ def in_which_all_fit(
 
 
 def never_held(document: PartitionSpec, asks: list[Step], order: list[int]) -> None:
-    """Those that are left call in some order."""
+    """Call filter for the remaining asks in some order, and assert that none waits."""
     world = in_which_all_fit(document, asks, order)
     for at in order:
         for uid in picked(world.pending, at):
-            assert isinstance(filtered(world.ledger, uid, now=world.now), Admitted), world.told()
+            assert isinstance(filtered(world.ledger, uid, now=world.now), Admitted), world.trace()
 
 
 anywhere = asks.map(lambda ask: (*ask[:8], ""))
@@ -80,7 +80,7 @@ def test_no_pod_is_held_when_everything_fits(
 
 @settings(QUICK, max_examples=150)
 @given(documents(ORDERED), arrivals, calls)
-def test_nobody_is_held_when_everything_fits_users_too(
+def test_no_pod_is_held_when_everything_fits_users_too(
     document: PartitionSpec, asks: list[Step], order: list[int]
 ) -> None:
     never_held(document, asks, order)
@@ -94,22 +94,22 @@ def test_no_gate_stays_shut_when_everything_fits(
     world = in_which_all_fit(document, asks, order, gates=(OWN_GATE,))
     while world.ledger.view.cycle_wanted:
         world.ledger.apply(on.CycleDue(), now=world.now)
-    assert all(world.ledger.view.has_turn(uid) for uid in world.pending), world.told()
+    assert all(world.ledger.view.has_turn(uid) for uid in world.pending), world.trace()
 
 
 # -- whoever is held is held by somebody ------------------------------
 
 young = asks.map(lambda ask: (*ask[:7], min(ask[7], 1), ask[8]))
-"""Asks for which no node is kept yet."""
+"""Asks for which no node is reserved yet."""
 
 
 @pytest.mark.rule("CYC-7")
 @settings(QUICK, max_examples=200)
 @given(pair("", "fair"), clusters(), which, st.lists(young, min_size=3, max_size=12))
-def test_whoever_is_held_is_held_by_asks_that_rank_before_it_and_have_room(
+def test_a_held_pod_is_held_by_asks_that_rank_before_it_and_have_capacity(
     documents: list[PartitionSpec], nodes: list[NodeFacts], closed: int, asks: list[Step]
 ) -> None:
-    """``closed``: the node that takes nobody, if there is one of that number."""
+    """``closed``: the number of the node that takes no pod, if there is one."""
     nodes = [replace(node, unschedulable=at == closed) for at, node in enumerate(nodes)]
     world = World(documents, nodes)
     for ask in asks:
@@ -121,23 +121,23 @@ def test_whoever_is_held_is_held_by_asks_that_rank_before_it_and_have_room(
 
 
 def assert_held_by_others(world: World, uid: PodUid) -> None:
-    """Who goes before an ask, one after the other, until nothing is left for it: they have the turns.
+    """Assert that the asks which go before one, until nothing is left for it, have the turns.
 
-    Before that there was a node with room for it: about others kube-scheduler does not ask.
+    Before that there was a node with capacity for it: kube-scheduler asks about no others.
     """
     view = without_turns(world)
     if node_for(view, view.pods[uid]) is None:
         return
-    assert told_to_wait(world, uid) == fits(view, view.pods[uid]), world.told()
+    assert must_wait(world, uid) == fits(view, view.pods[uid]), world.trace()
     if not fits(view, view.pods[uid]):
         return
     before: list[tuple[str, str]] = []
-    while has_room(view, uid):
+    while has_capacity(view, uid):
         step = next_ask(view, "root")
-        assert step is not None, world.told()
+        assert step is not None, world.trace()
         first, node = step
-        assert first.uid != uid, world.told()
-        assert world.ledger.view.has_turn(PodUid(first.uid)), world.told()
+        assert first.uid != uid, world.trace()
+        assert world.ledger.view.has_turn(PodUid(first.uid)), world.trace()
         assert not world.ledger.view.nodes[NodeName(node)].unschedulable
         take(view, before, first, node)
     assert before
@@ -151,11 +151,11 @@ def without_turns(world: World) -> View:
     return view
 
 
-def has_room(view: View, uid: PodUid) -> bool:
+def has_capacity(view: View, uid: PodUid) -> bool:
     pod = view.pods[uid]
     return fits(view, pod) and node_for(view, pod) is not None
 
 
-def told_to_wait(world: World, uid: PodUid) -> bool:
+def must_wait(world: World, uid: PodUid) -> bool:
     answer = filtered(world.ledger, uid, now=world.now)
     return isinstance(answer, Refused) and answer.refusal.code is Code.WAITING_FOR_TURN

@@ -1,7 +1,7 @@
-"""Whatever frees room, the asks that fit afterwards are woken within seconds (DESIGN-3, Waking).
+"""Freed capacity, of any kind, wakes the asks that fit within seconds (DESIGN-3, Waking).
 
-A played scheduler brings every woken ask to filter a moment later; nodes never run out. When all is quiet, an
-ask that is still refused must really not fit.
+A played scheduler calls filter for every woken ask a moment later, and nodes never run out. When all is
+quiet, an ask that is still refused must really not fit.
 """
 
 from dataclasses import dataclass, field, replace
@@ -48,7 +48,7 @@ class Reload:
 
 @dataclass(frozen=True)
 class Wait:
-    """``deaf``: how many of the woken asks do not come, as those that no node takes."""
+    """A world. ``deaf``: how many of the woken asks do not come, as those that no node takes."""
 
     seconds: int
     deaf: int
@@ -133,7 +133,7 @@ class World:
             self.ledger.apply(on.PodObserved(bound), now=self.now)
 
     def settle(self) -> None:
-        """Passes run; those they wake are on their way, and others may come before them."""
+        """Run cycles. Pods that they wake are on their way, and others may come before them."""
         for uid in woken(self.ledger, now=self.now):
             self.ledger.apply(on.PodWoken(PodUid(uid), reached=True), now=self.now)
             self.coming.append(uid)
@@ -158,7 +158,7 @@ class World:
             self.come(deaf=0)
 
     def forgotten(self) -> list[str]:
-        """Asks that wait although they fit; nodes always have room here."""
+        """Asks that wait although they fit; nodes always have capacity here."""
         view = self.ledger.view
         return [
             record.uid

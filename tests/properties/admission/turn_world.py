@@ -1,4 +1,7 @@
-"""A world with contention, for the properties of turns, and a walk beside it. No tests live here."""
+"""A world with contention, for the properties of turns, and a reference ordering beside it.
+
+No tests live here.
+"""
 
 from dataclasses import replace
 
@@ -26,7 +29,14 @@ from tests.builders import (
     record_of,
 )
 from tests.builders import make_queue as queue
-from tests.properties.admission.reference_ordering import Ambiguous, fits, let_in, node_for, view_of, walked
+from tests.properties.admission.reference_ordering import (
+    Ambiguous,
+    fits,
+    let_in,
+    node_for,
+    ordered_asks,
+    view_of,
+)
 
 QUICK = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
@@ -113,7 +123,7 @@ steps = st.one_of(
 
 
 class World:
-    """A ledger beside the walk; before each pass the walk says what it should do.
+    """A ledger beside the reference ordering, which predicts each cycle.
 
     ``gates``: those that every pod has.
     """
@@ -127,7 +137,7 @@ class World:
         self.now, self.made = START, 0
         self.history: list[tuple[object, ...]] = []
         self.given: dict[PodUid, int] = {}
-        """The generation in which an ask got its turn: a later document may take the room away."""
+        """Keep the generation in which an ask got its turn: a later document may take the capacity away."""
         for node in nodes:
             self.ledger.apply(on.ObjectObserved(on.NODES, node), now=START)
 
@@ -184,30 +194,30 @@ class World:
             answer = filtered(self.ledger, uid, now=self.now)
             event(f"filter: {turn} {answer.refusal.code if isinstance(answer, Refused) else 'admitted'}")
             if turn and self.given[uid] == self.ledger.view.generation:
-                assert isinstance(answer, Admitted), (uid, answer, self.told())
+                assert isinstance(answer, Admitted), (uid, answer, self.trace())
             if isinstance(answer, Refused) and answer.refusal.code is Code.WAITING_FOR_TURN:
                 self.run_passes()
-                assert self.ledger.view.has_turn(uid) or self.lacks_room(uid), (uid, self.told())
+                assert self.ledger.view.has_turn(uid) or self.lacks_capacity(uid), (uid, self.trace())
 
     def run_passes(self) -> None:
         while self.ledger.view.cycle_wanted:
             view = view_of(self.ledger, self.document, now=self.now)
-            expected, before = walked(view), set(self.ledger.view.turns)
+            expected, before = ordered_asks(view), set(self.ledger.view.turns)
             self.ledger.apply(on.CycleDue(), now=self.now)
             while self.ledger.view.cycle.running:
                 self.ledger.apply(on.CycleDue(), now=self.now)
             given = [(uid, turn.node) for uid, turn in self.ledger.view.turns.items() if uid not in before]
-            assert given == expected, self.told()
+            assert given == expected, self.trace()
             self.given.update({uid: self.ledger.view.generation for uid, _ in given})
 
-    def lacks_room(self, uid: PodUid) -> bool:
-        """Whether the turns of others leave an ask no room, or it is not let in (SORT-8)."""
+    def lacks_capacity(self, uid: PodUid) -> bool:
+        """True if the turns of others leave an ask no capacity, or it is not admitted (SORT-8)."""
         view = view_of(self.ledger, self.document, now=self.now)
         pod = view.pods[uid]
         return pod.app not in let_in(view, pod.leaf) or not fits(view, pod) or node_for(view, pod) is None
 
-    def told(self) -> str:
-        """The world and what happened, for whoever reads a failure."""
+    def trace(self) -> str:
+        """The world and its history, for the reader of a failure."""
         view = self.ledger.view
         queues = [
             f"{spec.path} {spec.max} {spec.guaranteed} {spec.properties}" for spec in self.document.queues
@@ -224,7 +234,7 @@ def picked(uids: list[PodUid], at: int) -> list[PodUid]:
 
 
 def play(world: World, history: list[tuple[object, ...]]) -> None:
-    """Passes run after each step; what the walk cannot tell apart is not tried."""
+    """Run cycles after each step; states that the reference finds ambiguous are not tried."""
     try:
         for step in history:
             world.step(step)
@@ -238,6 +248,6 @@ def pair(*policies: str) -> st.SearchStrategy[list[PartitionSpec]]:
 
 
 ORDERED = ("", "fifo")
-"""Policies of which a pass needs to know nothing."""
+"""Policies that need nothing from a cycle."""
 
 arrivals = st.lists(asks, min_size=2, max_size=10)

@@ -1,4 +1,4 @@
-"""F-4 as a property: whatever happens to the two ConfigMaps, a limit goes only where a document says so."""
+"""F-4 as a property: whatever happens to the ConfigMaps, only a document lifts a limit."""
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

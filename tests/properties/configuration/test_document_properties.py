@@ -1,5 +1,7 @@
-"""Laws of queue documents that are nearly right: a mistake anywhere gets a verdict, and the clever checks
-of resources and limits say what the plain ones of the specification say."""
+"""Laws of queue documents that are nearly right: a mistake anywhere gets a verdict.
+
+The fast checks of resources and limits agree with the plain ones of the specification.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -15,7 +17,7 @@ from tests.properties.configuration.test_queueconfig_properties import TREES, as
 WITHIN = 1000
 """Milliseconds for a verdict."""
 
-WORDS = st.sampled_from(
+SCALARS = st.sampled_from(
     [
         "",
         "a",
@@ -56,20 +58,20 @@ def several(entry: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
     return st.lists(mostly(entry), max_size=3)
 
 
-QUEUE_NAMES = st.sampled_from(["a", "b", "c", "d", "E"]) | mostly(WORDS)
+QUEUE_NAMES = st.sampled_from(["a", "b", "c", "d", "E"]) | mostly(SCALARS)
 COUNTS = mostly(st.integers(0, 3))
 MAPS = mostly(st.dictionaries(st.sampled_from(["vcore", "memory", "gpu", "\x07"]), AMOUNTS, max_size=2))
-TEXTS = mostly(st.dictionaries(WORDS, WORDS, max_size=2))
+TEXTS = mostly(st.dictionaries(SCALARS, SCALARS, max_size=2))
 RESOURCES = mostly(section(max=MAPS, guaranteed=MAPS))
 LIMITS = several(
     section(users=several(NAMES), groups=several(NAMES), maxresources=MAPS, maxapplications=COUNTS)
 )
-FILTERS = mostly(section(type=WORDS, users=several(WORDS), groups=several(WORDS)))
+FILTERS = mostly(section(type=SCALARS, users=several(SCALARS), groups=several(SCALARS)))
 RULES = st.deferred(
     lambda: section(
         name=mostly(st.sampled_from(["user", "tag", "fixed", "provided", "Fixed", "test"])),
         create=mostly(st.booleans()),
-        value=WORDS,
+        value=SCALARS,
         filter=FILTERS,
         parent=mostly(RULES),
     )
@@ -82,8 +84,8 @@ QUEUES = st.deferred(
         resources=RESOURCES,
         maxapplications=COUNTS,
         properties=TEXTS,
-        submitacl=WORDS,
-        adminacl=WORDS,
+        submitacl=SCALARS,
+        adminacl=SCALARS,
         limits=LIMITS,
         childtemplate=mostly(section(maxapplications=COUNTS, properties=TEXTS, resources=RESOURCES)),
     )
@@ -94,8 +96,8 @@ PARTITIONS = section(
     placementrules=several(RULES),
     limits=LIMITS,
     preemption=mostly(section(enabled=mostly(st.booleans()))),
-    nodesortpolicy=mostly(section(type=WORDS, resourceweights=MAPS)),
-    usergroupresolver=mostly(section(type=WORDS)),
+    nodesortpolicy=mostly(section(type=SCALARS, resourceweights=MAPS)),
+    usergroupresolver=mostly(section(type=SCALARS)),
 )
 
 
@@ -224,6 +226,6 @@ def named(queue: dict[str, Any], name: str) -> dict[str, Any]:
 @settings(deadline=WITHIN, max_examples=300)
 def test_resources_and_limits_are_judged_as_the_specification_says(tree: dict[str, Any]) -> None:
     document = {"partitions": [{"queues": [{"name": "root", "queues": [named(tree, "a")]}]}]}
-    told = {problem.rule for problem in check_document(json.dumps(document))}
+    rules = {problem.rule for problem in check_document(json.dumps(document))}
     broken = resource_breaches(tree, {})[0] | set(limit_breaches(tree, {}, {}))
-    assert told & {f"CFG-{number}" for number in (23, 24, 25, 26, 41, 42, 43, 44, 45)} == broken
+    assert rules & {f"CFG-{number}" for number in (23, 24, 25, 26, 41, 42, 43, 44, 45)} == broken

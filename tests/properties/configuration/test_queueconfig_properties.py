@@ -1,4 +1,4 @@
-"""Laws of reading queue documents: always a verdict, and a tree that keeps what was written."""
+"""Laws of reading queue documents: always a verdict, and a tree that holds what was written."""
 
 import string
 
@@ -77,7 +77,7 @@ QUEUES = st.recursive(
 
 
 def verdict(text: str | bytes) -> PartitionSpec | None:
-    """What loading says; both ways of asking agree, and every problem is fit to be shown."""
+    """The verdict of loading; both ways of asking agree, and every problem is fit to be shown."""
     problems = check_document(text)
     if not problems:
         return load_document(text)
@@ -160,7 +160,7 @@ MAPS = st.none() | st.builds(
 def test_any_two_config_maps_make_one_configuration(
     defaults: ConfigMapData | None, configs: ConfigMapData | None
 ) -> None:
-    """A document that neither map holds is missing, and whoever asks for it gets the built-in one (F-4)."""
+    """A document that neither map holds is missing. A caller may ask for the built-in one (F-4)."""
     flat = flatten(defaults, configs)
     assert flat.queues_text or not flat.has_document
     assert flat.with_built_in_document().has_document

@@ -1,6 +1,6 @@
-"""All or none, whatever happens: groups come, lose members, crash, and compete for room (COS-5, COS-6).
+"""All or none, whatever happens: groups come, lose members, crash, and compete for capacity (COS-5, COS-6).
 
-Histories are scenarios, played by the simulator; what is looked at is the ledger, at each instant.
+Histories are scenarios, played by the simulator. The ledger is checked at each instant.
 """
 
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from extender.simulator.scheduler.scheduler import Server
 
 SLOW = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 QUIET = 700
-"""Seconds after the last step: longer than the longest rest."""
+"""Seconds after the last step: longer than the longest back-off."""
 
 NAMES = ("g", "h", "i")
 PORT = {
@@ -124,10 +124,10 @@ class Seen:
     groups: dict[str, Group] = field(default_factory=dict)
     held: dict[str, int] = field(default_factory=dict)
     free: int = 0
-    told: list[str] = field(default_factory=list)
+    trace: list[str] = field(default_factory=list)
     now: float = 0.0
 
-    def look(self, view: LedgerView, now: float) -> None:
+    def check(self, view: LedgerView, now: float) -> None:
         self.now = now
         self.groups = {group.key.name: group for group in view.pod_groups()}
         self.held = {
@@ -138,7 +138,7 @@ class Seen:
 
 
 def played(plan: Plan, *, gates: bool, bind: str = "0s") -> Seen:
-    """The end of a history; what must hold at each instant is looked at on the way."""
+    """The end of a history, with the rules checked at each instant on the way."""
     found: list[Server] = []
 
     def between(server: Server) -> Server:
@@ -150,7 +150,7 @@ def played(plan: Plan, *, gates: bool, bind: str = "0s") -> Seen:
     def watch(_: int, __: int) -> None:
         (paddock,) = found
         assert isinstance(paddock, Paddock)
-        seen.look(paddock.life.view, paddock.life.engine.now)
+        seen.check(paddock.life.view, paddock.life.engine.now)
         for group in seen.groups.values():
             check(group)
 
@@ -160,7 +160,7 @@ def played(plan: Plan, *, gates: bool, bind: str = "0s") -> Seen:
 
 
 def check(group: Group) -> None:
-    """Some are on nodes, and not enough: only of a group that ran before, or that is known to be short."""
+    """Check a group of which some are on nodes, and not enough: it ran before, or is known to be short."""
     if group.open or not group.count(*PLACED):
         assert group.degraded_since is None
         return
@@ -187,13 +187,15 @@ def check_quiet(seen: Seen) -> None:
 
 @settings(SLOW, max_examples=150)
 @given(plan=plans(), gates=st.booleans(), bind=st.sampled_from(["0s", "0s", "700ms"]))
-def test_at_quiet_enough_members_are_on_nodes_or_none_holds_room(plan: Plan, gates: bool, bind: str) -> None:
+def test_at_quiet_enough_members_are_on_nodes_or_none_holds_capacity(
+    plan: Plan, gates: bool, bind: str
+) -> None:
     check_quiet(played(plan, gates=gates, bind=bind))
 
 
 @settings(SLOW, max_examples=150)
 @given(plan=plans(), gates=st.booleans())
-def test_at_quiet_no_group_waits_that_has_room(plan: Plan, gates: bool) -> None:
+def test_at_quiet_no_group_waits_that_has_capacity(plan: Plan, gates: bool) -> None:
     seen = played(plan, gates=gates)
     for name, group in seen.groups.items():
         if group.complete and not group.open and name not in plan.ported:

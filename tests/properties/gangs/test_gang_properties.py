@@ -1,6 +1,7 @@
-"""Gangs in a played cluster, whatever happens: all or none, counted once, nobody stuck or left over.
+"""Gangs in a played cluster, whatever happens: all or none, counted once, no pod stuck or left over.
 
-Random gangs of both styles, nodes, quotas, strangers, deletions, losses of nodes and crashes; see `Cluster`.
+Random gangs of both styles, nodes, quotas, unmanaged pods, deletions, losses of nodes and crashes; see
+`Cluster`.
 """
 
 import json
@@ -70,7 +71,7 @@ def gangs(draw: st.DrawFn, number: int) -> list[dict[str, Any]]:
 
 @st.composite
 def worlds(draw: st.DrawFn) -> Scenario:
-    """Its one step submits what comes later, see `History`."""
+    """A world whose one step submits what comes later, see `History`."""
     quota = draw(st.sampled_from((None, 3, 4, 6)))
     queue = {"name": "a"} if quota is None else {"name": "a", "resources": {"max": {"vcore": quota}}}
     root = {"name": "root", "submitacl": "*", "queues": [queue]}
@@ -98,7 +99,7 @@ histories = st.lists(
 
 
 class History:
-    """One cluster, and what has happened in it."""
+    """A cluster, and its history."""
 
     def __init__(self, scenario: Scenario) -> None:
         (step,) = scenario.steps
@@ -203,8 +204,8 @@ class History:
         cap = queue.max.get("vcore") if queue.max is not None and pod.facts.app_id else None
         if cap is not None and wanted.get("vcore") > cap:
             return False
-        kept = self.cluster.paddock.life.view.reserved_nodes
-        names = [name for name in self.cluster.api.nodes if kept.get(NodeName(name), pod.uid) == pod.uid]
+        reserved = self.cluster.paddock.life.view.reserved_nodes
+        names = [name for name in self.cluster.api.nodes if reserved.get(NodeName(name), pod.uid) == pod.uid]
         return any(self._free_on(name).covers(pod.facts.size) for name in names)
 
     def _free_on(self, name: str) -> Resource:
@@ -215,11 +216,11 @@ class History:
         return free
 
     def half_reserved(self) -> set[str]:
-        """Applications that hold room with placeholders."""
+        """Applications that hold capacity with placeholders."""
         return {pod.facts.app_id for pod in self.placeholders() if pod.node}
 
-    def nobody_left(self) -> None:
-        """Every pod but placeholders is deleted."""
+    def none_left(self) -> None:
+        """Assert that no pod is left after the deletion of all but placeholders."""
         for pod in self.live():
             if pod.entry is not None:
                 self.cluster.api.delete(pod)
@@ -246,11 +247,11 @@ def played(scenario: Scenario, happens: list[Happens]) -> Iterator[History]:
 @pytest.mark.rule("GANG-9", "GANG-12", "GANG-14")
 @settings(deadline=None, max_examples=150)
 @given(worlds(), histories)
-def test_all_or_none_counted_once_and_nobody_is_stuck(scenario: Scenario, happens: list[Happens]) -> None:
+def test_all_or_none_counted_once_and_no_pod_is_stuck(scenario: Scenario, happens: list[Happens]) -> None:
     with played(scenario, happens) as history:
         assert history.half_reserved() == set()
         assert list(history.stuck()) == []
-        history.nobody_left()
+        history.none_left()
         assert history.placeholders() == []
         history.wait(60_000)
         queue = history.cluster.paddock.life.view.tree.get("root.a")

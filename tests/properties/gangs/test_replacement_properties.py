@@ -1,6 +1,6 @@
-"""Gangs that stand in line for their take-overs, one of which is begun at a time, whatever happens between.
+"""Gangs that queue for their replacements, one of which is begun at a time, whatever happens between.
 
-What must hold at every moment is what holds of all gangs, see `History`.
+The rules at every moment are those of all gangs, see `History`.
 """
 
 import pytest
@@ -25,7 +25,7 @@ def test_all_are_placed_also_one_after_the_other(scenario: Scenario, happens: li
     with played(scenario, happens) as history:
         assert history.half_reserved() == set()
         assert list(history.stuck()) == []
-        history.nobody_left()
+        history.none_left()
         assert history.placeholders() == []
         queue = history.cluster.paddock.life.view.tree.get("root.a")
         assert queue is not None

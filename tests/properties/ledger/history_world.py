@@ -37,7 +37,7 @@ PODS = 6
 
 
 def person(at: int) -> PodFacts:
-    """One of a handful of pods: what never changes about it."""
+    """A pod of a handful: the fields that never change."""
     return make_pod(
         f"p{at}",
         queue=QUEUES[at % 4],
@@ -92,8 +92,8 @@ def configure(ledger: Ledger, document: PartitionSpec, now: float) -> tuple[Effe
     return ledger.apply(on.Configured(document, LedgerSettings()), now=now)
 
 
-def look(ledger: Ledger, step: Step) -> None:
-    """The laws that hold after every step."""
+def check(ledger: Ledger, step: Step) -> None:
+    """Check the laws that hold after every step."""
     assert drifts(ledger) == [], step
     for queue in ledger.view.tree:
         for counter in (queue.allocated, queue.reserved, queue.pending, queue.preempting, queue.triggered):
@@ -109,7 +109,7 @@ def look(ledger: Ledger, step: Step) -> None:
 
 
 def state_of(ledger: Ledger) -> list[str]:
-    """All counters, and who is charged what."""
+    """All counters, and the charge of each pod."""
     numbers = [
         f"{queue!r} {queue.allocated!r} {queue.reserved!r} {queue.pending!r} {sorted(queue.applications)}"
         for queue in ledger.view.tree

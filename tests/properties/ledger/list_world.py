@@ -1,6 +1,6 @@
-"""An API server whose etcd may be restored, its watch, its pages, and a ledger that hears of it all (F-8).
+"""An API server whose etcd may be restored, its watch, its pages, and a ledger that learns of it all (F-8).
 
-No tests. What the server has is the truth; the ledger hears of it late, in pieces, and with forged bodies.
+No tests. The server's state is the truth. The ledger learns of it late, in pieces, and with forged bodies.
 """
 
 from dataclasses import replace
@@ -24,9 +24,9 @@ Pods = dict[PodUid, PodFacts]
 
 
 class ListWorld:
-    """One history. A step that means nothing now does nothing.
+    """A history. A step that means nothing now does nothing.
 
-    ``forged``: whether something other than the server's own truth was told or restored, so that usage may
+    ``forged``: whether something other than the server's own truth was reported or restored. Usage may then
     pass the max before the ledger knows.
     """
 
@@ -36,7 +36,7 @@ class ListWorld:
         self.version = 1
         self.pods: Pods = {}
         self.backup: tuple[int, Pods] = (1, {})
-        self.news: list[on.Event] = []
+        self.pending_events: list[on.Event] = []
         self.page: Pods | None = None
         self.watching, self.listing, self.forged = True, False, False
         self.lives = dict.fromkeys(NAMES, 0)
@@ -49,7 +49,7 @@ class ListWorld:
     def _write(self, pod: PodFacts) -> None:
         self.version += 1
         self.pods[pod.uid] = replace(pod, version=self.version)
-        self.news.append(on.PodObserved(self.pods[pod.uid]))
+        self.pending_events.append(on.PodObserved(self.pods[pod.uid]))
 
     def create(self, at: int) -> None:
         if any(pod.name == NAMES[at] for pod in self.pods.values()):
@@ -59,68 +59,71 @@ class ListWorld:
         self._write(pod)
 
     def edit(self, at: int) -> None:
-        """A change that matters to nobody."""
+        """Make a change that matters to no reader."""
         if self._uid(at) in self.pods:
             self._write(self.pods[self._uid(at)])
 
     def delete(self, at: int) -> None:
         if self.pods.pop(self._uid(at), None) is not None:
             self.version += 1
-            self.news.append(on.PodDeleted(self._uid(at)))
+            self.pending_events.append(on.PodDeleted(self._uid(at)))
 
     def save(self, _: int) -> None:
         self.backup = self.version, dict(self.pods)
 
     def restore(self, _: int) -> None:
-        """Etcd is as it was when it was saved: versions begin again there, and every watch breaks."""
+        """Restore etcd to where it was saved: versions begin again there, and every watch breaks."""
         self.version, self.pods = self.backup[0], dict(self.backup[1])
-        self.news.clear()
+        self.pending_events.clear()
         self.watching, self.page, self.forged = False, None, True
 
     # -- what the ledger hears -------------------------------------------------------------------------------
 
     def hear(self, _: int) -> None:
-        """The watch tells the next thing."""
-        if self.watching and self.news:
-            self.apply(self.news.pop(0))
+        """Let the watch show the next event."""
+        if self.watching and self.pending_events:
+            self.apply(self.pending_events.pop(0))
 
     def cut(self, _: int) -> None:
-        """The watch breaks."""
+        """Break the watch."""
         self.watching = False
 
     def request(self, _: int) -> None:
-        """A list is asked for; one that was under way came to nothing."""
+        """Ask for a list; one that was under way is dropped."""
         if not self.watching:
             self.listing, self.page = True, None
             self.apply(on.PodsListBegun())
 
     def read(self, _: int) -> None:
-        """The first page is read: all others are as of the same moment."""
+        """Read the first page: all others are as of the same moment."""
         if self.listing and self.page is None:
             self.page = dict(self.pods)
-            self.news.clear()
+            self.pending_events.clear()
 
     def end(self, _: int) -> None:
-        """All pages are in; the watch goes on from there."""
+        """End the list; the watch goes on from there."""
         if self.page is None:
             return
         for pod in self.page.values():
             self.apply(on.PodObserved(pod))
         self.apply(on.PodsListed(frozenset(self.page)))
         self.watching, self.listing, self.page = True, False, None
-        self.news.append(on.PodsCaughtUp())
+        self.pending_events.append(on.PodsCaughtUp())
 
     def forge(self, at: int) -> None:
-        """Somebody sends a body: a version far off, another size, and no node."""
+        """Send a forged body: a version far off, another size, and no node."""
         self.forged = True
         self.apply(on.PodOffered(self._body(at, cpu=1, queue="root.b")))
 
     def forge_node(self, at: int) -> None:
-        """The same, of a pod that it says is bound."""
+        """Send a forged body of a pod that claims to be bound."""
         self.apply(on.PodOffered(self._body(at, cpu=9000, node="n1")))
 
     def _body(self, at: int, **forged: Any) -> PodFacts:
-        """Of a pod that is not there it names an application of its own: the first pod's queue is final."""
+        """A body.
+
+        A pod that does not exist names an application of its own: the first pod's queue is final.
+        """
         there = self._uid(at) in self.pods
         app = NAMES[at] if there else "ghost"
         return make_pod(NAMES[at], uid=self._uid(at), app=app, version=FAR, **forged)
@@ -128,7 +131,10 @@ class ListWorld:
     # -- kube-scheduler ------------------------------------------------------------------------------------
 
     def ask(self, at: int) -> None:
-        """It knows what the server has, and asks; an admitted pod is bound, if its Binding comes in time."""
+        """Ask as kube-scheduler, which knows the server's state.
+
+        An admitted pod is bound, if it is in time.
+        """
         pod = self.pods.get(self._uid(at))
         if pod is None or pod.node:
             return
@@ -165,7 +171,7 @@ class ListWorld:
         assert self.forged or self.bound() <= MAX
 
     def settle(self) -> None:
-        """All is told that there is, and what was promised has had its time."""
+        """Report everything, and let promises run out."""
         self.cut(0)
         for step in (self.request, self.read, self.end, self.hear, self.wait_out, self.wait_out):
             step(0)

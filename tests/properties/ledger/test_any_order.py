@@ -1,4 +1,4 @@
-"""Filter, bind and the watch tell of pods in any order and with repeats: the charges are the same."""
+"""Filter, bind and the watch report pods in any order and with repeats: the charges are the same."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Whose a pod is, after any history of two namespaces, forced pods, new labels and restarts (F-1, F-15)."""
+"""Users of pods after any history of two namespaces, forced pods, new labels and restarts (F-1, F-15)."""
 
 from dataclasses import dataclass, field, replace
 
@@ -44,7 +44,7 @@ def fresh(*, listed: bool, shared: bool) -> Ledger:
 
 @dataclass
 class Cluster:
-    """What the API server has, and the ledger that follows it."""
+    """The API server's state, and the ledger that follows it."""
 
     shared: bool
     ledger: Ledger = field(init=False)
@@ -120,7 +120,7 @@ def restarted(cluster: Cluster, order: list[PodFacts]) -> Ledger:
     return ledger
 
 
-def look(ledger: Ledger) -> None:
+def check(ledger: Ledger) -> None:
     assert drifts(ledger) == []
     for record in ledger.view.pods():
         if record.membership.application is None:
@@ -135,7 +135,7 @@ def look(ledger: Ledger) -> None:
 
 
 def whose(ledger: Ledger) -> dict[str, tuple[str, str]]:
-    """Of each pod: its application, and the queue that it counts in."""
+    """The application of each pod, and the queue that it counts in."""
     found = {}
     for record in ledger.view.pods():
         queue = ledger.view.queue_of(record)
@@ -144,7 +144,7 @@ def whose(ledger: Ledger) -> dict[str, tuple[str, str]]:
 
 
 def over_by_ours(ledger: Ledger) -> bool:
-    """Whether a queue has promised more than its max with what was let in."""
+    """True if a queue has promised more than its max to admitted pods."""
     queue = ledger.view.tree.get("root.a")
     assert queue is not None
     return (
@@ -162,7 +162,7 @@ def test_nothing_that_waits_is_ever_in_recovery_nor_in_anothers_application(
     for each in steps:
         before = over_by_ours(cluster.ledger)
         cluster.play(each)
-        look(cluster.ledger)
+        check(cluster.ledger)
         # Only what others force brings a queue over its max while something of it is promised.
         assert before or each[0] in ("create", "relabel") or not over_by_ours(cluster.ledger)
 
@@ -177,7 +177,7 @@ def test_a_restart_finds_the_same_in_whatever_order_namespaces_are_listed(steps:
     by_age = sorted(cluster.pods.values(), key=lambda pod: pod.created)
     mine, theirs = ([pod for pod in by_age if pod.namespace == name] for name in NAMESPACES)
     after = restarted(cluster, by_age)
-    look(after)
+    check(after)
     assert (
         whose(after) == whose(restarted(cluster, mine + theirs)) == whose(restarted(cluster, theirs + mine))
     )

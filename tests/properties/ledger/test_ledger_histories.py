@@ -1,4 +1,4 @@
-"""Laws of the ledger that hold whatever is told and in any order: the audit, one charge per pod, determinism.
+"""Laws of the ledger for any events in any order: the audit, one charge per pod, determinism.
 
 A history is a list of plain steps, so that it can be played again.
 """
@@ -51,9 +51,9 @@ from tests.properties.ledger.history_world import (
     USERS,
     History,
     Step,
+    check,
     configure,
     fresh,
-    look,
     nodes,
     person,
     pods,
@@ -197,7 +197,7 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.ActingBegan: (),
     on.ActingEnded: (),
 }
-"""Every other event but `Configured`, which has a step of its own; and what each is made of."""
+"""Every other event but `Configured`, which has a step of its own; and the parts of each."""
 
 observed = st.builds(on.PodObserved, some_pod)
 object_events = [
@@ -246,7 +246,7 @@ def play(ledger: Ledger, history: History) -> list[object]:
             case ("wait", seconds):
                 now += seconds
                 answers.append(ledger.apply(on.TimePassed(), now=now))
-        look(ledger, step)
+        check(ledger, step)
     return answers
 
 

@@ -41,7 +41,7 @@ DELETED_AND_RESTORED = [
 @example(history=DELETED_AND_RESTORED)
 @given(history=histories(STEPS))
 def test_what_is_charged_becomes_what_the_server_has(history: History) -> None:
-    """Whatever was told, restored or forged: after the next list, and the time of what was promised."""
+    """The charges agree after the next list and the time of all promises, whatever was reported."""
     play(history).settle()
 
 

@@ -1,4 +1,4 @@
-"""Plans in flight keep the laws together, whatever comes between the verb and the ticker (F-12, F-13)."""
+"""Plans in flight obey the laws together, whatever comes between the verb and the ticker (F-12, F-13)."""
 
 import pytest
 

@@ -1,6 +1,7 @@
-"""Laws of the ledger where a cluster keeps what a real one promises: quota holds exactly, nobody sleeps on.
+"""Laws of the ledger in a cluster like a real one: quota holds exactly, and no pod sleeps on.
 
-A pod keeps its size, and gets a node only through us; the ledger learns of it late, twice or not at all.
+A pod has a fixed size, and gets a node only through Paddock. The ledger learns of it late, twice or not at
+all.
 """
 
 from dataclasses import dataclass, field, replace
@@ -22,9 +23,9 @@ from tests.properties.ledger.history_world import (
     UIDS,
     History,
     Step,
+    check,
     configure,
     fresh,
-    look,
     nodes,
     person,
     pods,
@@ -33,7 +34,7 @@ from tests.properties.ledger.history_world import (
 
 @dataclass
 class Cluster:
-    """What is true of the pods, while the ledger learns of it late, twice or not at all."""
+    """The true state of the pods, while the ledger learns of it late, twice or not at all."""
 
     ledger: Ledger
     now: float = START
@@ -122,7 +123,7 @@ def test_no_queue_ever_holds_more_than_its_max(history: History) -> None:
         cluster.step(step)
         over = {queue.path: over_max(queue) for queue in cluster.ledger.view.tree}
         assert not any(over.values()), (step, over)
-        look(cluster.ledger, step)
+        check(cluster.ledger, step)
 
 
 reload = st.tuples(st.just("configure"), st.sampled_from(DOCUMENTS))

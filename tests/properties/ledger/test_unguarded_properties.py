@@ -1,7 +1,7 @@
 """Gates as the only guard, over any history: none is opened above a max, none stays shut (F-2, F-7).
 
-What is true is kept here: which gates are open, or may be since nobody has said that a request failed.
-Ledgers come and go; kube-scheduler places what is open when it likes; tenants remove gates.
+The truth is recorded here: gates that are open, or may be since no failure was reported. Ledgers come and go.
+kube-scheduler places ungated pods at any time. Tenants remove gates.
 """
 
 from dataclasses import dataclass, field, replace
@@ -81,7 +81,7 @@ class World:
         truth.in_flight = True
 
     def check(self, opened: Truth) -> None:
-        """No max on the way is passed by what is open, or may be."""
+        """Check that no max on the path is passed by what is open, or may be."""
         leaf = opened.facts.queue
         for path, most in ((leaf, LEAF), ("root.p", PARENT)):
             below = [each for each in self.pods.values() if each.facts.queue.startswith(path)]
@@ -112,7 +112,7 @@ class World:
         self.tell(on.PodObserved(pod))
 
     def answer(self, truth: Truth, how: str) -> None:
-        """How a request to open a gate ends: carried out or not, told or not."""
+        """End a request to open a gate: carried out or not, reported or not."""
         if not truth.in_flight:
             return
         truth.in_flight = False
@@ -217,7 +217,7 @@ def test_no_gate_is_opened_above_a_max(history: list[tuple[object, ...]]) -> Non
 
 @settings(QUICK, max_examples=150)
 @given(st.lists(steps, min_size=5, max_size=30))
-def test_every_gate_is_opened_when_others_have_gone(history: list[tuple[object, ...]]) -> None:
+def test_every_gate_is_opened_when_others_have_left(history: list[tuple[object, ...]]) -> None:
     world = World()
     for step in history:
         world.step(step)

@@ -28,7 +28,7 @@ NOTHING_TAKEN_OVER = answering("placeholder_taken_over", False)
 NOT_COUNTED = answering("placeholder_left_over", None)
 NOT_STARTED = answering("application_runs", None)
 NO_GARBAGE_COLLECTED = answering("garbage_collection", None)
-NOBODY_IS_LIMITED = answering("limit_of_user", None)
+NO_USER_IS_LIMITED = answering("limit_of_user", None)
 
 
 def _any_pod_defines(rule: Rule, state: State, record: PodRecord, *args: Any) -> None:
@@ -75,7 +75,7 @@ def _fails_late(rule: Rule, state: State, application: Application, gang_progres
 
 
 def _softly(rule: Rule, annotations: Any) -> Any:
-    """Whatever its style says."""
+    """Treat every gang as soft."""
     gang = rule(annotations)
     return (
         replace(gang, policy=replace(gang.policy, style=GangStyle.SOFT)) if isinstance(gang, Gang) else gang
@@ -83,7 +83,7 @@ def _softly(rule: Rule, annotations: Any) -> Any:
 
 
 def _without_time(rule: Rule, annotations: Any) -> Any:
-    """Whatever time it gives itself."""
+    """Ignore the time that a gang gives itself."""
     gang = rule(annotations)
     return replace(gang, policy=replace(gang.policy, timeout=0)) if isinstance(gang, Gang) else gang
 
@@ -125,14 +125,14 @@ def _also_fair(rule: Rule, *args: Any) -> Any:
 
 
 def _large_if_broken(rule: Rule, state: State, record: PodRecord) -> Any:
-    """What cannot be read is a gang nevertheless."""
+    """An unreadable definition makes a gang nevertheless."""
     broken = isinstance(record.facts.gang, Misdefined)
     return Gang((), Resource({})) if broken else rule(state, record)
 
 
-def has_started(rule: Rule, room: Any, chain: Any, claimant: Any, *args: Any, **more: Any) -> Any:
-    """No limit on applications holds anybody."""
-    return rule(room, chain, claimant._replace(started=True), *args, **more)
+def has_started(rule: Rule, headroom: Any, chain: Any, claimant: Any, *args: Any, **more: Any) -> Any:
+    """No limit on applications holds any of them."""
+    return rule(headroom, chain, claimant._replace(started=True), *args, **more)
 
 
 def _without_labels(rule: Rule, *args: Any, **more: Any) -> Any:
@@ -149,8 +149,8 @@ GANG: dict[str, Mutate] = {
     "gang-keys-are-read": replaced("pod_of_entry", _without_labels),
     "gang-larger-than-its-namespace": answering("namespace_quota", None),
     "gang-larger-than-its-queue": answering("size_of_gang", None),
-    "gang-larger-than-the-limit-of-its-user": NOBODY_IS_LIMITED,
-    "gang-larger-than-the-limit-of-its-user-fails": NOBODY_IS_LIMITED,
+    "gang-larger-than-the-limit-of-its-user": NO_USER_IS_LIMITED,
+    "gang-larger-than-the-limit-of-its-user-fails": NO_USER_IS_LIMITED,
     "gang-member-larger-than-its-placeholder": answering("placeholder_covers_member", True),
     "gang-member-smaller-than-its-placeholder": replaced("charge_of_pod", _as_before),
     "gang-member-that-goes-to-another-node": answering("best_node_with_room", None),

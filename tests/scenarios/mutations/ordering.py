@@ -15,7 +15,7 @@ from tests.scenarios.mutations.seam import Mutate, Rule, answering, both, replac
 
 
 def exporting(shown: Callable[[int, QueueProperties], int]) -> Mutate:
-    """What queues show their parents, of something pending; the root shows what it sees."""
+    """Priorities that queues show their parents; the root shows what it sees."""
 
     def by(rule: Rule, raw: int, own: QueueProperties, *, is_root: bool = False) -> int:
         return raw if is_root or raw == NO_PRIORITY else shown(raw, own)
@@ -36,7 +36,7 @@ def _as_any_other(rule: Rule, raw: int, own: QueueProperties, *, is_root: bool =
 
 
 def by_priority(entry: str, wanted: bool) -> Mutate:
-    """Whatever ``application.sort.priority`` says."""
+    """Sort by priority, whatever ``application.sort.priority`` says."""
     return replaced(entry, lambda rule, *args, **more: rule(*args, **{**more, "by_priority": wanted}))
 
 
@@ -84,14 +84,14 @@ def _as_first_seen(rule: Rule, state: State, record: PodRecord, *args: Any) -> A
 # -- states, requests, nodes ------------------------------
 
 
-def _none_kept_back(rule: Rule, values: Mapping[str, str], *, is_leaf: bool) -> QueueProperties:
+def _none_held_back(rule: Rule, values: Mapping[str, str], *, is_leaf: bool) -> QueueProperties:
     """A ``stateaware`` leaf is one of first in, first out."""
     found: QueueProperties = rule(values, is_leaf=is_leaf)
     plain = found.sort_policy is not SortPolicy.STATE_AWARE
     return found if plain else replace(found, sort_policy=SortPolicy.FIFO)
 
 
-ALL_LET_IN = replaced("queue_properties", _none_kept_back)
+ALL_LET_IN = replaced("queue_properties", _none_held_back)
 
 
 def _rank_by_age(rule: Rule, record: PodRecord) -> tuple[int, float, int, Any]:
@@ -111,12 +111,12 @@ def _other_built_in_weights(rule: Rule, capacity: Any, available: Any, weights: 
 
 
 def _full_of_nothing(rule: Rule, capacity: Any, available: Any, weights: Any) -> Any:
-    """What a node has none of is used up."""
+    """A resource that a node does not have is used up."""
     return rule(capacity, available, weights) if capacity.get("vcore") else 1.0
 
 
 def nodes_by(policy: str) -> Mutate:
-    """Whatever the document says."""
+    """Sort nodes by one policy, whatever the document says."""
     return replaced("score_of_node", lambda rule, sort, *args: rule(replace(sort, policy=policy), *args))
 
 
@@ -124,7 +124,7 @@ def nodes_by(policy: str) -> Mutate:
 
 
 def leaf_only(rule: Rule, chain: Any, size: Resource, **more: Any) -> Any:
-    """Queues above the leaf bind nobody."""
+    """Queues above the leaf hold no pod."""
     return rule(chain[:1], size, **more)
 
 
@@ -133,7 +133,7 @@ def _whole_lines(rule: Rule, app_queue: Any, threshold: int, *, before: Any) -> 
 
 
 def _blocked(rule: Rule, cycle: Any, leaf: Any, *_: Any) -> None:
-    """Nobody in a queue goes before an ask that no node takes."""
+    """No pod of a queue goes before an ask that no node takes."""
     leaf.close()
 
 

@@ -16,7 +16,7 @@ NO_GROUPS = answering("pod_group_of_pod", None)
 
 
 def _at_once(rule: Rule, *args: Any, **more: Any) -> Any:
-    """Nobody waits in bind."""
+    """No pod waits in bind."""
     found = rule(*args, **more)
     if not isinstance(found, BindWaits):
         return found
@@ -30,10 +30,10 @@ def _at_once(rule: Rule, *args: Any, **more: Any) -> Any:
 NO_WAIT = replaced("binding", _at_once)
 
 
-def _at_its_worst(rule: Rule, muster: Any, record: PodRecord) -> bool:
+def _at_its_worst(rule: Rule, admission: Any, record: PodRecord) -> bool:
     """A group stands where its least member does."""
     is_least = record.facts.priority == 1
-    return bool(rule(muster, record)) if is_least else record.facts.pod_group is not None
+    return bool(rule(admission, record)) if is_least else record.facts.pod_group is not None
 
 
 def _wherever(rule: Rule, state: State, record: PodRecord, group: Group) -> MemberPhase:
@@ -58,14 +58,14 @@ def _for_ever(rule: Rule, state: State, group: Group) -> None:
         rule(state, group)
 
 
-def _nobody(rule: Rule, muster: Any) -> Iterator[Any]:
+def _no_member(rule: Rule, admission: Any) -> Iterator[Any]:
     return iter(())
 
 
 COSCHEDULING: dict[str, Mutate] = {
     "coscheduling-broken-labels": answering("pod_group_labels", PodGroup("g", 2)),
     "coscheduling-finished-members-do-not-count": replaced("pod_group_member_goes", _still_counted),
-    "coscheduling-killed-between-two-bindings": replaced("pod_groups_under_way", _nobody),
+    "coscheduling-killed-between-two-bindings": replaced("pod_groups_under_way", _no_member),
     "coscheduling-larger-than-its-queue": answering("size_of_gang", None),
     "coscheduling-last-one-comes-during-the-wait": NO_WAIT,
     "coscheduling-member-deleted-while-it-waits": answering("pod_group_fails", None),

@@ -96,7 +96,7 @@ UNFENCED = without(PreemptionPolicy.FENCE)
 
 
 def _own_only(rule: Rule, usage: Any, queue: Any, ask: Any = None) -> Any:
-    """What is left to an ancestor's guarantee does not count."""
+    """The remainder of an ancestor's guarantee does not count."""
     parent, queue.parent = queue.parent, None
     try:
         return rule(usage, queue, ask)
@@ -111,7 +111,7 @@ def _by_beginning_of_names(rule: Rule, usage: Any, queue: Any, ask: Any = None) 
 
 
 def _all_allocated(rule: Rule, usage: Any, queue: Any) -> dict[str, int]:
-    """Victims count until they are gone."""
+    """Victims count until they are deleted."""
     used: dict[str, int] = rule(usage, queue)
     if queue.is_root:
         return used
@@ -119,7 +119,7 @@ def _all_allocated(rule: Rule, usage: Any, queue: Any) -> dict[str, int]:
 
 
 def _only_allocated(rule: Rule, usage: Any, queue: Any) -> dict[str, int]:
-    """Asks that wait for their victims to go do not count."""
+    """Asks that wait for their victims to leave do not count."""
     used = rule(usage, queue)
     return {name: amount - queue.triggered.get(name) for name, amount in used.items()}
 
@@ -142,7 +142,7 @@ BY_PRIORITY = _order_by(lambda victim: (*victim.wishes, victim.priority, *victim
 
 
 def _stopping() -> Mutate:
-    """One that is too large ends the search on its node."""
+    """A victim that is too large ends the search on its node."""
     ended: list[Any] = []
 
     def by(rule: Rule, trial: Any, victim: Any, leaf: Any) -> str:

@@ -1,4 +1,4 @@
-"""How rules are switched off that say where room is made, how it is kept, and what outlives a restart."""
+"""Ways to switch off rules about capacity that is made, capacity that is reserved, and restarts."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +13,7 @@ from tests.scenarios.mutations.seam import Mutate, Rule, answering, both, replac
 
 
 def victims_by(text: str) -> Mutate:
-    """Whatever ``paddock.preemption.victims`` says."""
+    """Choose victims by one policy, whatever ``paddock.preemption.victims`` says."""
     return replaced(
         "settings",
         lambda rule, keys, overrides: rule(keys, {**overrides, "preemption_victims": text}),
@@ -29,7 +29,7 @@ OLDEST_FIRST = replaced("order_of_victims", lambda rule, victim: (*victim.wishes
 
 
 def _nowhere(*_: Any, **__: Any) -> Iterator[int]:
-    """No node has room as it is."""
+    """No node has capacity as it is."""
     yield 1
 
 
@@ -38,7 +38,7 @@ def _without_number(rule: Rule, name: Any, picked: Any) -> Any:
     return wishes, 1, name
 
 
-NOT_KEPT = both(
+NOT_RESERVED = both(
     answering("reserved_nodes", ()),
     replaced("best_node_with_room", lambda rule, *args, besides=(), **more: rule(*args, **more)),
 )
@@ -81,10 +81,10 @@ def _again(rule: Rule, view: Any, record: PodRecord, leaf: Any) -> Any:
         record.preemption.triggered = before
 
 
-NOTHING_RECALLED = both(answering("plan_is_remembered", None), answering("plans_go_on", None))
+NOTHING_RECOVERED = both(answering("plan_is_remembered", None), answering("plans_go_on", None))
 
-ROOM: dict[str, Mutate] = {
-    "guarantee-after-a-restart": NOTHING_RECALLED,
+CAPACITY: dict[str, Mutate] = {
+    "guarantee-after-a-restart": NOTHING_RECOVERED,
     "guarantee-against-strangers": answering("guarantee_against_others", None),
     "guarantee-chooses-fewest-victims": replaced("score_of_plan", _without_number),
     "guarantee-chooses-the-willing-node": answering("opted_out", False),
@@ -92,12 +92,12 @@ ROOM: dict[str, Mutate] = {
     "guarantee-credits-free-room": WHOLE_ASK,
     "guarantee-credits-no-free-quota-by-setting": MINIMAL,
     "guarantee-credits-no-free-room-by-setting": MINIMAL,
-    "guarantee-keeps-the-room": NOT_KEPT,
+    "guarantee-keeps-the-room": NOT_RESERVED,
     "guarantee-keeps-the-room-for-two-hours": answering("end_of_node_reservation", 1e9),
     "guarantee-killed-after-a-victim-was-marked": answering("plans_go_on", None),
     "guarantee-killed-after-an-eviction": answering("plans_go_on", None),
     "guarantee-killed-after-the-ask-was-marked": answering("plan_comes_together", True),
-    "guarantee-killed-after-the-nomination": NOTHING_RECALLED,
+    "guarantee-killed-after-the-nomination": NOTHING_RECOVERED,
     "guarantee-nominates-when-all-are-gone": answering("node_is_nominated", ()),
     "guarantee-of-an-ask-that-goes": replaced("pod_is_deleted", _only_of_nodes),
     "guarantee-on-which-nodes": answering("why_node_is_unfit", ""),

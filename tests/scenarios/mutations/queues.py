@@ -25,7 +25,7 @@ EACH_NAMESPACE_BY_ITSELF = replaced(
     "settings",
     lambda rule, keys, overrides: rule(keys, {**overrides, "applications_across_namespaces": "never"}),
 )
-"""Whatever ``paddock.applications.acrossNamespaces`` says."""
+"""Treat each namespace alone, whatever ``paddock.applications.acrossNamespaces`` says."""
 
 # -- documents ------------------------------
 
@@ -61,7 +61,7 @@ def _whatever_its_namespace(rule: Rule, pod: PodFacts, *, unique: bool) -> AppId
 
 
 def _all_of_it(rule: Rule, state: State, application: Application, running: Any) -> list[PodRecord]:
-    """What waits goes to the recovery queue with what runs."""
+    """Waiting pods go to the recovery queue with the running ones."""
     settle_in(state, application, state.config.tree.recovery_queue().path)
     return []
 
@@ -118,8 +118,8 @@ def _known_types(rule: Rule, chain: Any, size: Resource, **more: Any) -> Any:
 
 
 def _clamped(rule: Rule, chain: Any) -> Any:
-    room = rule(chain)
-    return type(room)({name: max(0, amount) for name, amount in room.items()})
+    headroom = rule(chain)
+    return type(headroom)({name: max(0, amount) for name, amount in headroom.items()})
 
 
 def placed(by: Callable[..., Any]) -> Mutate:

@@ -27,7 +27,7 @@ def _anew(rule: Rule, old: Any, new: Any, *, start: float | None, **more: Any) -
     return rule(replace(old, max=None), new, start=None, **more)
 
 
-def _kept(rule: Rule, old: Any, new: Any, *, start: float | None, **more: Any) -> Any:
+def _retained(rule: Rule, old: Any, new: Any, *, start: float | None, **more: Any) -> Any:
     """A start is never cleared."""
     return rule(old, new, start=start, **more) or start
 
@@ -109,7 +109,7 @@ QUOTA_CHANGE: dict[str, Mutate] = {
         "partition_of_document",
         lambda rule, *args, **more: replace(rule(*args, **more), quota_preemption=True),
     ),
-    "quota-change-taken-back": starting(_kept),
+    "quota-change-taken-back": starting(_retained),
     "quota-change-takes-nobody-too-large": UNTIL_ENOUGH,
     "quota-change-takes-the-one-that-fits": UNTIL_ENOUGH,
     "quota-change-twice": starting(_anew),

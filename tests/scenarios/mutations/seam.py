@@ -18,7 +18,7 @@ Rule = Callable[..., Any]
 
 
 class Replacement(NamedTuple):
-    """What stands in for one entry of the table."""
+    """The replacement of one entry of the table."""
 
     #: Key of the entry.
     key: str
@@ -54,7 +54,7 @@ class Place(NamedTuple):
 
     #: The module or class that holds it.
     owner: Any
-    #: Its name there.
+    #: Name of the entry there.
     name: str
     #: The function or property itself.
     rule: Any

@@ -31,7 +31,7 @@ UNLISTED = _while_starting("paddock_starts", "live_pods", lambda: iter(()))
 """A restart that reads no pods."""
 
 NOT_QUEUED = _while_starting("scheduler_starts", "scheduler_queues_pod", lambda: None, since=1)
-"""A scheduler that tries nobody it found when it started."""
+"""A scheduler that tries no pod that it found when it started."""
 
 
 def _by_creation(rule: Rule, queued: Queued) -> tuple[int, int, int]:

@@ -87,7 +87,7 @@ def test_paths_stand_in_one_file_one_to_a_line() -> None:
 
 
 def mutation_files() -> list[Path]:
-    """Those that build mutations: all of this folder but the seam, its table and these tests."""
+    """Files that build mutations: all of this folder but the seam, its table and these tests."""
     return [path for path in sorted(HERE.glob("*.py")) if path not in (SEAM, TABLE, Path(__file__))]
 
 
@@ -97,7 +97,7 @@ def test_a_mutation_touches_the_product_by_the_table_only(path: Path) -> None:
 
 
 def breaches(tree: ast.AST) -> Iterator[str]:
-    """What a file does by hand: patches, private names, whole modules of the product."""
+    """Patches, private names and whole modules of the product that a file uses by hand."""
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
@@ -125,7 +125,7 @@ def _is_by_hand(module: str) -> bool:
 
 
 def _is_module(dotted: str) -> bool:
-    """Whether a dotted name leads to a module of the product, which could be patched as a whole."""
+    """True if a dotted name leads to a module of the product, which could be patched as a whole."""
     path = HERE.parents[2] / dotted.replace(".", "/")
     return dotted.startswith(("core.", "extender.")) and (path.is_dir() or path.with_suffix(".py").is_file())
 

@@ -1,4 +1,4 @@
-"""Who gets victims first: asks come due in the order of their queues, found anew after each plan (F-14)."""
+"""The order in which asks get victims: that of their queues, found anew after each plan (F-14)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -104,7 +104,7 @@ def test_below_parents_the_order_is_that_of_each_level() -> None:
 
 
 @pytest.mark.rule("F-14")
-def test_an_ask_that_is_gone_meanwhile_is_passed_over() -> None:
+def test_an_ask_deleted_meanwhile_is_skipped() -> None:
     world = due(*QUEUES, held={}, asks={"e": ("root.empty", 0), "f": ("root.full", 0)})
     order = DueOrder()
     assert order.prepare(world.ledger.view)

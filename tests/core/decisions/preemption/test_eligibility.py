@@ -1,4 +1,4 @@
-"""May an ask preempt at all: switches, delay, and whether its guarantee is worth it (PRE-1 to PRE-10)."""
+"""Eligibility of an ask for preemption: switches, delay, and a guarantee worth it (PRE-1 to PRE-10)."""
 
 from dataclasses import replace
 
@@ -147,7 +147,7 @@ def test_a_queue_that_is_guaranteed_something_else_is_not_taken_from() -> None:
 
 
 @pytest.mark.rule("LAW-3")
-def test_nobody_goes_in_the_asks_own_queue() -> None:
+def test_no_pod_of_the_asks_own_queue_is_evicted() -> None:
     world = World(queue("root.a", guaranteed=5), nodes={"n1": 1})
     world.runs("v", "root.a", priority=-100)
     world.asks("ask", "root.a")
@@ -170,11 +170,11 @@ def test_asks_of_one_queue_take_no_more_than_its_guarantee_lacks() -> None:
     world = world_of(*[1] * 8, guaranteed=5, total=10)
     for number in range(2):
         world.runs(f"mine{number}", "root.a")
-    gone: set[str] = set()
+    deleted: set[str] = set()
     for number in range(8):
         world.asks(f"ask{number}", "root.a")
         victims = world.victims(f"ask{number}")
         if victims:
             triggered(world.ledger, f"ask{number}", *sorted(victims))
-        gone |= victims
-    assert gone == {"v7", "v6", "v5"}
+        deleted |= victims
+    assert deleted == {"v7", "v6", "v5"}

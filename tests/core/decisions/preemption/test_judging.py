@@ -1,4 +1,4 @@
-"""Plans are judged again when they are committed: what the laws say of a forged or an old one."""
+"""Plans judged again when they are committed: what the laws decide about a forged or an old one."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -86,7 +86,7 @@ def test_an_ask_whose_queue_has_got_its_share_meanwhile() -> None:
     assert outdated(world.ledger.view, plan) == "the ask would not fit any more"
 
 
-def _gone(uid: str) -> Callable[[World], None]:
+def _deleted(uid: str) -> Callable[[World], None]:
     return lambda world: world.tell(on.PodDeleted(PodUid(uid)))
 
 
@@ -94,14 +94,14 @@ def _gone(uid: str) -> Callable[[World], None]:
 @pytest.mark.parametrize(
     ("happens", "why"),
     [
-        (_gone("ask"), "the ask does not wait any more"),
-        (_gone("b1"), "default/b1 does not run there any more"),
+        (_deleted("ask"), "the ask does not wait any more"),
+        (_deleted("b1"), "default/b1 does not run there any more"),
         (
             lambda world: marked(world.ledger, "b1", "root.p.b"),
             "default/b1 does not run there any more",
         ),
         (lambda world: world.tell(on.ObjectDeleted(on.NODES, world.plan().node)), "node n1 is gone"),  # type: ignore[union-attr]
-        (_gone("b0"), "there is room without victims"),
+        (_deleted("b0"), "there is room without victims"),
         (lambda world: world.node("n1", 8), "the ask would not fit any more"),
         (lambda world: None, ""),
     ],
@@ -112,7 +112,7 @@ def test_what_makes_a_plan_old(happens: Callable[[World], None], why: str) -> No
     assert outdated(world.ledger.view, plan) == why
 
 
-def test_a_plan_whose_ask_or_queue_is_gone_is_unlawful_not_an_error() -> None:
+def test_a_plan_without_its_ask_or_queue_is_unlawful_not_an_error() -> None:
     world, plan = world_of()
     nowhere = replace(of(world, "b1"), queue=QueuePath("root.ghost"), size=Resource({"vcore": 1}))
     assert [each.law for each in check_laws(world.ledger.view, replace(plan, victims=(nowhere,)))] == [

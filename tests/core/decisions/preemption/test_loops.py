@@ -45,7 +45,7 @@ def test_case_1b_with_the_switch_ends_above_the_guarantee_and_is_quiet() -> None
 
 
 @pytest.mark.rule("LAW-2", "DIV-9", "DIV-22")
-def test_case_2_nobody_goes_whose_queue_would_fall_below_its_guarantee() -> None:
+def test_case_2_no_queue_falls_below_its_guarantee() -> None:
     world = World(queue("root.prod", guaranteed=8), queue("root.test", guaranteed=10), nodes={"n1": 12})
     for number in range(3):
         world.runs(f"test{number}", "root.test", 4, created=float(number))

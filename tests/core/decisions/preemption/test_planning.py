@@ -42,7 +42,7 @@ def test_of_equal_nodes_the_first_by_name_wins() -> None:
 
 
 @pytest.mark.rule("PRE-14")
-def test_where_a_node_and_the_queues_have_room_nobody_goes() -> None:
+def test_where_a_node_and_the_queues_have_capacity_no_pod_is_evicted() -> None:
     world = world_of(1, total=1)
     world.node("n2", 1)
     world.asks("ask", "root.a")
@@ -59,7 +59,7 @@ def test_nodes_that_do_not_take_the_ask() -> None:
 
 
 @pytest.mark.rule("PRE-12")
-def test_a_node_that_is_kept_for_another_ask_takes_no_part() -> None:
+def test_a_node_reserved_for_another_ask_takes_no_part() -> None:
     world = on_two([{"size": 1}], [{"size": 1}], 1)
     world.asks("other", "root.b")
     for name, victims in (("other", {"n2-0"}), ("ask", {"n1-0"})):
@@ -125,6 +125,6 @@ def test_what_a_receipt_says() -> None:
     assert plan.receipt.as_dict()["kind"] == "guarantee"
     refusal = world_of(1, guaranteed=1)
     refusal.asks("ask", "root.a", 2)
-    told = "QueueNotBelowGuarantee (LAW-4): wants vcore=2m, left to its guarantee: vcore=1m"
-    assert refusal.refused().as_text() == told
+    text = "QueueNotBelowGuarantee (LAW-4): wants vcore=2m, left to its guarantee: vcore=1m"
+    assert refusal.refused().as_text() == text
     assert refusal.refused().as_dict()["law"] == "LAW-4"

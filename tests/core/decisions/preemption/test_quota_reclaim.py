@@ -1,4 +1,4 @@
-"""Who goes when a quota has shrunk (QCP-1 to QCP-8)."""
+"""Victims of a quota that has shrunk (QCP-1 to QCP-8)."""
 
 from typing import Any
 
@@ -218,7 +218,7 @@ def in_order(world: World, amount: dict[str, int] | int) -> list[str]:
     ("amount", "sizes", "taken"),
     [(8, (3, 4, 5, 6), [3, 4]), (10, (5, 6, 9), [5]), (10, (9, 11), [9]), (1, (11,), [])],
 )
-def test_whom_it_takes(amount: int, sizes: tuple[int, ...], taken: list[int]) -> None:
+def test_pods_that_it_takes(amount: int, sizes: tuple[int, ...], taken: list[int]) -> None:
     world = leaf_with(*sizes)
     size = Resource({"vcore": amount})
     found = candidates(world.ledger.view, at(world.tree, "root.x"), size)
@@ -244,7 +244,7 @@ def test_in_which_order() -> None:
     "facts",
     [{"required_node": NodeName("n1")}, {"deleting": True}, {"size": {"disk": 1}}, {"node": NodeName("")}],
 )
-def test_who_does_not_take_part(facts: dict[str, Any]) -> None:
+def test_pods_that_do_not_take_part(facts: dict[str, Any]) -> None:
     assert in_order(leaf_with(v=facts), 50) == []
 
 

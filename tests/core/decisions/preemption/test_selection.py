@@ -1,4 +1,4 @@
-"""Who goes first, and how few go (PRE-6, PRE-11 to PRE-19)."""
+"""The order of victims, and their number (PRE-6, PRE-11 to PRE-19)."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_the_newest_goes_first_whatever_its_priority() -> None:
 
 
 @pytest.mark.rule("PRE-11", "LAW-1")
-def test_who_opted_out_goes_behind_originators_and_those_behind_all_others() -> None:
+def test_opted_out_pods_come_after_originators_and_those_after_all_others() -> None:
     world = World(queue("root.a", guaranteed=9), queue("root.b"), nodes={"n1": 4})
     world.runs("driver", "root.b", created=1.0, app_id="job")
     world.runs("worker", "root.b", created=2.0, app_id="job")
@@ -41,8 +41,8 @@ def test_who_opted_out_goes_behind_originators_and_those_behind_all_others() -> 
 
 
 @pytest.mark.rule("LAW-1", "PRE-15")
-def test_whom_a_disruption_budget_guards_goes_behind_everybody() -> None:
-    """On a node, and when nodes are compared; where nobody else is left, the plan says so."""
+def test_pods_that_a_disruption_budget_guards_come_last() -> None:
+    """The order holds on a node, and when nodes are compared. If no other pod is left, the plan says so."""
     world = World(queue("root.a", guaranteed=9), queue("root.b"), nodes={"n1": 2, "n2": 1})
     world.tell(
         on.ObjectObserved(on.BUDGETS, BudgetFacts("default", "all", (Requirement("app", "Exists", ()),), 0))
@@ -85,7 +85,7 @@ def test_where_an_opt_out_stands(own: str, of_class: str | None, opted_out: bool
 @pytest.mark.parametrize(
     "facts", [{"required_node": NodeName("n1")}, {"deleting": True}, {"priority": 1}, {"scheduler_name": "x"}]
 )
-def test_who_may_not_go(facts: dict[str, object]) -> None:
+def test_pods_that_may_not_be_evicted(facts: dict[str, object]) -> None:
     world = World(queue("root.a", guaranteed=5), queue("root.b"), nodes={"n1": 1})
     world.runs("v", "root.b", **facts)
     world.asks("ask", "root.a")
@@ -105,7 +105,7 @@ def test_one_that_was_chosen_before_is_not_chosen_again() -> None:
 
 @pytest.mark.rule("DIV-23", "PRE-17")
 @pytest.mark.parametrize(("whole_ask", "count"), [(False, 1), (True, 3)])
-def test_free_room_on_the_node_is_credited(whole_ask: bool, count: int) -> None:
+def test_free_capacity_on_the_node_is_credited(whole_ask: bool, count: int) -> None:
     """Two free, an ask of three, pods of one: one is enough; YuniKorn takes three."""
     world = world_of(1, 1, 1, total=5, whole_ask=whole_ask)
     world.asks("ask", "root.a", 3)
@@ -114,8 +114,8 @@ def test_free_room_on_the_node_is_credited(whole_ask: bool, count: int) -> None:
 
 @pytest.mark.rule("DIV-23", "PRE-17")
 @pytest.mark.parametrize(("whole_ask", "victims"), [(False, {"v0"}), (True, set())])
-def test_one_victim_and_free_room_may_make_a_whole(whole_ask: bool, victims: set[str]) -> None:
-    """One free, an ask of five, one victim of four."""
+def test_one_victim_and_free_capacity_may_suffice_together(whole_ask: bool, victims: set[str]) -> None:
+    """The node has one free, the ask wants five, and the one victim has four."""
     world = world_of(4, total=5, whole_ask=whole_ask)
     world.asks("ask", "root.a", 5)
     assert world.victims() == victims

@@ -57,7 +57,7 @@ def test_filter_refuses_an_application_in_back_off_that_is_alone() -> None:
 
 @pytest.mark.rule("CYC-4")
 def test_back_off_begins_with_the_request_after_the_last_allowed() -> None:
-    """kube-scheduler never asks for what no node could take, so the ledger looks by itself."""
+    """kube-scheduler never asks for what no node could take, so the ledger itself checks."""
     ledger = ledger_with(1)
     created(ledger, "large-0", "large-1", cpu=5000)
     assert ledger.view.cycle_wanted

@@ -1,4 +1,4 @@
-"""The order of a pass over the queues while the ledger goes on, and what a pass leaves behind."""
+"""The order of a cycle over the queues while the ledger goes on, and what a cycle leaves behind."""
 
 import gc
 from dataclasses import replace
@@ -8,14 +8,14 @@ import pytest
 from core.decisions.decision import Admitted
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.admission import cycle as turn_pass
+from core.ledger.admission import cycle as cycle_module
 from core.ledger.admission.order.ordering import Branch
 from core.workload.pod import OWN_GATE
 from tests.builders import START, filtered, make_ledger, make_pod, make_queue
 
 
 def test_a_pass_leaves_nothing_to_the_garbage_collector() -> None:
-    """Branches point at each other; to find those of many passes would stop everything for a while."""
+    """Branches point at each other, and collecting those of many cycles would stop everything for a while."""
     ledger = make_ledger(make_queue("root.p", leaf=False), make_queue("root.p.a"), make_queue("root.p.b"))
     for name in ("a", "b"):
         pod = make_pod(name, queue=f"root.p.{name}", app=name, gates=(OWN_GATE,))
@@ -36,7 +36,7 @@ def test_turns_used_while_the_pass_goes_on_are_not_counted_twice(
     units: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """F-11: all of x goes before y of the same queue, however few turns a slice gives."""
-    monkeypatch.setattr(turn_pass, "WORK_PER_SLICE", units)
+    monkeypatch.setattr(cycle_module, "WORK_PER_SLICE", units)
     ledger = make_ledger(make_queue("root.a"), make_queue("root.b", max={"vcore": 5000}))
     for app, count, queue, priority in (
         ("x", 4, "root.b", 100),
@@ -57,7 +57,7 @@ def test_turns_used_while_the_pass_goes_on_are_not_counted_twice(
 
 def test_an_application_that_goes_while_its_leaf_is_put_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a ``stateaware`` leaf too, which looks at all of them at once."""
-    monkeypatch.setattr(turn_pass, "WORK_PER_SLICE", 1)
+    monkeypatch.setattr(cycle_module, "WORK_PER_SLICE", 1)
     aware = {"application.sort.policy": "stateaware"}
     ledger = make_ledger(replace(make_queue("root.a"), properties=aware))
     names = [f"p{at}" for at in range(8)]

@@ -1,4 +1,4 @@
-"""Pods at our own gate: opened when their turn comes, and told why not before that (DESIGN-6)."""
+"""Pods at Paddock's gate: opened when their turn comes, with a reason before that (DESIGN-6)."""
 
 import pytest
 
@@ -27,8 +27,8 @@ def passed(ledger: Ledger, *, now: float = START) -> tuple[Effect, ...]:
     return tuple(effects)
 
 
-def told(ledger: Ledger, *, now: float = START) -> list[str]:
-    """What is written when all at the gate are gone through."""
+def statuses(ledger: Ledger, *, now: float = START) -> list[str]:
+    """Statuses written after a round over all pods at the gate."""
     texts = []
     for uid in ledger.view.gated():
         held = decide_gate(ledger.view, uid, now=now)
@@ -39,12 +39,12 @@ def told(ledger: Ledger, *, now: float = START) -> list[str]:
     return texts
 
 
-def test_who_fits_is_let_in_and_the_others_are_told_once() -> None:
+def test_pods_that_fit_are_admitted_and_the_others_get_a_reason_once() -> None:
     ledger = make_ledger(A)
     assert gated(ledger, "first") == (OpenGate(PodUid("uid-first"), "default", "first"),)
     assert gated(ledger, "second") == ()
-    assert told(ledger) == ["second: WaitingForTurn: root.a"]
-    assert told(ledger) == []
+    assert statuses(ledger) == ["second: WaitingForTurn: root.a"]
+    assert statuses(ledger) == []
 
 
 def test_the_lease_begins_when_the_gate_is_open() -> None:
@@ -64,21 +64,21 @@ def test_the_text_follows_the_reason() -> None:
     ledger = make_ledger(A)
     ledger.apply(on.PodObserved(make_pod("running", node="n1")), now=START)
     gated(ledger, "waits")
-    assert told(ledger) == ["waits: QuotaExceeded: root.a max vcore=1"]
+    assert statuses(ledger) == ["waits: QuotaExceeded: root.a max vcore=1"]
     ledger.apply(on.PodDeleted(PodUid("uid-running")), now=START)
     opened, condition = passed(ledger)
     assert isinstance(opened, OpenGate)
     assert isinstance(condition, SetCondition)
     assert (condition.status, condition.reason) == (True, "Admitted")
-    assert told(ledger) == []
+    assert statuses(ledger) == []
 
 
-def test_what_no_node_takes_is_told_so() -> None:
+def test_a_pod_that_fits_on_no_node_gets_that_reason() -> None:
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     for name in ("n1", "n2"):
         ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=1000)), now=START)
     assert gated(ledger, "large", cpu=1500) == ()
-    assert told(ledger) == ["large: Unschedulable: no node has room for it"]
+    assert statuses(ledger) == ["large: Unschedulable: no node has room for it"]
 
 
 def test_what_is_written_there_already_is_not_written_again() -> None:
@@ -88,21 +88,21 @@ def test_what_is_written_there_already_is_not_written_again() -> None:
     text = "QuotaExceeded: root.a max vcore=1"
     gated(ledger, "before", gate_reported=text)
     gated(ledger, "fresh")
-    assert told(ledger) == [f"fresh: {text}"]
+    assert statuses(ledger) == [f"fresh: {text}"]
     ledger.apply(on.GateReportFailed(PodUid("uid-fresh")), now=START)
-    assert told(ledger) == [f"fresh: {text}"]
+    assert statuses(ledger) == [f"fresh: {text}"]
 
 
 def test_only_our_own_gate_is_spoken_of() -> None:
     ledger = make_ledger(A)
     ledger.apply(on.PodObserved(make_pod("other", app="o", gates=("example.com/wait",))), now=START)
     ledger.apply(on.PodObserved(make_pod("plain", app="p")), now=START)
-    assert told(ledger) == []
+    assert statuses(ledger) == []
     assert decide_gate(ledger.view, PodUid("uid-nobody"), now=START) is None
 
 
-def test_a_turn_lasts_while_everybody_who_waits_has_one() -> None:
-    """A pass would give it again. It ends when somebody waits for the room."""
+def test_a_turn_lasts_while_every_waiting_pod_has_one() -> None:
+    """A cycle would give it again. It ends when a pod waits for the capacity."""
     ledger = make_ledger(A)
     gated(ledger, "first")
     first, late = PodUid("uid-first"), START + 2 * ledger.view.settings.turn_lease
@@ -116,7 +116,7 @@ def test_a_turn_lasts_while_everybody_who_waits_has_one() -> None:
 
 
 def test_a_gate_that_is_the_only_guard_is_opened_on_no_old_turn() -> None:
-    """Its opening failed and was to be tried again; meanwhile others took the room by force (F-2)."""
+    """The opening failed and was to be repeated; meanwhile others took the capacity by force (F-2)."""
     ledger = make_ledger(make_queue("root.a", max={"vcore": 2000}))
     gated = make_pod("gated", gates=(OWN_GATE,), asks_filter=False)
     ledger.apply(on.PodObserved(gated), now=START)
@@ -147,7 +147,7 @@ def full_queue() -> Ledger:
     ledger = make_ledger(A)
     ledger.apply(on.PodObserved(make_pod("running", node="n1")), now=START)
     gated(ledger, "waits")
-    told(ledger)
+    statuses(ledger)
     return ledger
 
 
@@ -167,7 +167,7 @@ def test_e5_another_reason_begins_its_own_minute() -> None:
         ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=600)), now=START + 50)
     ledger.apply(on.PodDeleted(PodUid("uid-running")), now=START + 50)
     passed(ledger, now=START + 50)
-    told(ledger, now=START + 50)
+    statuses(ledger, now=START + 50)
     assert posted(ledger, START + LONG_HOLD) == []
     (said,) = posted(ledger, START + 50 + LONG_HOLD)
     assert said == "waits at the gate: it needs 1 cpu, which no node has free for it (Unschedulable)"

@@ -121,13 +121,13 @@ def test_they_are_read_from_the_objects() -> None:
 # -- room --------------------------------------------------------------------------------------------------
 
 
-def room_of(**cores: int) -> tuple[FreeCapacity, dict[NodeName, NodeFacts]]:
-    room, nodes = FreeCapacity(), {}
+def free_capacity_of(**cores: int) -> tuple[FreeCapacity, dict[NodeName, NodeFacts]]:
+    free, nodes = FreeCapacity(), {}
     for name, amount in cores.items():
         node = make_node(name, cpu=amount, memory=1000, pods=10)
         nodes[node.name] = node
-        room.add_node(node)
-    return room, nodes
+        free.add_node(node)
+    return free, nodes
 
 
 def size(cpu: int, memory: int = 0) -> Resource:
@@ -135,32 +135,32 @@ def size(cpu: int, memory: int = 0) -> Resource:
 
 
 def test_the_node_that_is_left_with_the_least_then_by_name() -> None:
-    room, nodes = room_of(b=4, a=4, c=2, d=8)
-    found = [room.tightest(size(cpu), ANYWHERE, nodes) for cpu in (1, 2, 3, 5, 9)]
+    free, nodes = free_capacity_of(b=4, a=4, c=2, d=8)
+    found = [free.tightest(size(cpu), ANYWHERE, nodes) for cpu in (1, 2, 3, 5, 9)]
     assert found == ["c", "c", "a", "d", None]
-    room.take(NodeName("c"), size(2))
-    assert room.tightest(size(1), ANYWHERE, nodes) == "a"
-    room.give_back(NodeName("c"), size(2))
-    assert room.tightest(size(1), ANYWHERE, nodes) == "c"
+    free.take(NodeName("c"), size(2))
+    assert free.tightest(size(1), ANYWHERE, nodes) == "a"
+    free.give_back(NodeName("c"), size(2))
+    assert free.tightest(size(1), ANYWHERE, nodes) == "c"
 
 
-def test_every_resource_must_fit_and_room_may_be_below_zero() -> None:
-    room, nodes = room_of(a=4, b=8)
-    room.take(NodeName("a"), size(1, 900))
-    assert room.tightest(size(1, 200), ANYWHERE, nodes) == "b"
-    room.take(NodeName("b"), size(9))
-    assert room.free_on(NodeName("b"))["vcore"] == -1
-    room.give_back(NodeName("b"), size(9))
-    assert room.free_on(NodeName("b"))["vcore"] == 8
-    assert room.tightest(Resource({"vcore": 1, "gpu": 1}), ANYWHERE, nodes) is None
+def test_every_resource_must_fit_and_free_capacity_may_be_below_zero() -> None:
+    free, nodes = free_capacity_of(a=4, b=8)
+    free.take(NodeName("a"), size(1, 900))
+    assert free.tightest(size(1, 200), ANYWHERE, nodes) == "b"
+    free.take(NodeName("b"), size(9))
+    assert free.free_on(NodeName("b"))["vcore"] == -1
+    free.give_back(NodeName("b"), size(9))
+    assert free.free_on(NodeName("b"))["vcore"] == 8
+    assert free.tightest(Resource({"vcore": 1, "gpu": 1}), ANYWHERE, nodes) is None
 
 
-def test_a_node_that_is_gone_takes_nothing() -> None:
-    room, nodes = room_of(a=4)
-    room.drop_node(NodeName("a"))
-    room.drop_node(NodeName("a"))
-    room.take(NodeName("a"), size(1))
-    assert room.tightest(size(1), ANYWHERE, nodes) is None
+def test_a_removed_node_takes_nothing() -> None:
+    free, nodes = free_capacity_of(a=4)
+    free.drop_node(NodeName("a"))
+    free.drop_node(NodeName("a"))
+    free.take(NodeName("a"), size(1))
+    assert free.tightest(size(1), ANYWHERE, nodes) is None
 
 
 # -- turns -------------------------------------------------------------------------------------------------
@@ -174,8 +174,8 @@ def pending(ledger: Ledger, name: str, cpu: int, **facts: object) -> str:
 
 
 @pytest.mark.rule("CYC-7")
-def test_an_ask_that_no_node_takes_holds_nobody() -> None:
-    """There is room for it in all nodes together, and in none alone."""
+def test_an_ask_that_no_node_takes_holds_no_pod_up() -> None:
+    """All nodes together have capacity for it, and none alone."""
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     for name in ("n1", "n2"):
         ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=4000)), now=START)
@@ -191,7 +191,7 @@ def test_an_ask_that_no_node_takes_holds_nobody() -> None:
     assert woken(ledger, now=START) == [large]
 
 
-def test_a_node_that_becomes_fit_is_room() -> None:
+def test_a_node_that_becomes_fit_is_capacity() -> None:
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     ledger.apply(on.ObjectObserved(on.NODES, replace(make_node(), unschedulable=True)), now=START)
     woken(ledger, now=START)
@@ -203,7 +203,7 @@ def test_a_node_that_becomes_fit_is_room() -> None:
     assert getattr(opened, "uid", "") == first.uid
 
 
-def test_two_turns_are_not_counted_on_the_same_room() -> None:
+def test_two_turns_are_not_counted_on_the_same_capacity() -> None:
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     for name in ("n1", "n2"):
         ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=3000)), now=START)
@@ -216,7 +216,7 @@ def test_two_turns_are_not_counted_on_the_same_room() -> None:
 
 
 def beside_an_idle_node() -> tuple[Ledger, PodUid]:
-    """One core for those that wait, which a pod holds, and many where they cannot go."""
+    """Nodes with one core for the waiting asks, held by a pod, and many cores where they cannot run."""
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     ledger.apply(on.ObjectObserved(on.NODES, make_node("n1", cpu=1000)), now=START)
     ledger.apply(on.ObjectObserved(on.NODES, replace(make_node("closed"), unschedulable=True)), now=START)
@@ -234,8 +234,8 @@ def code_of(ledger: Ledger, uid: str) -> Code | None:
     return answer.refusal.code if isinstance(answer, Refused) else None
 
 
-def test_the_room_of_a_turn_is_held_on_its_node() -> None:
-    """The cluster as a whole has room for both."""
+def test_the_capacity_of_a_turn_is_held_on_its_node() -> None:
+    """The cluster as a whole has capacity for both."""
     ledger, blocker = beside_an_idle_node()
     ledger.apply(on.PodDeleted(blocker), now=START)
     woken(ledger, now=START)
@@ -243,8 +243,8 @@ def test_the_room_of_a_turn_is_held_on_its_node() -> None:
     assert code_of(ledger, "uid-high") is None
 
 
-def test_room_that_appears_on_a_node_is_not_for_who_asks_first() -> None:
-    """Those that found no node wait until a pass has looked at them again."""
+def test_freed_capacity_of_a_node_is_not_for_the_first_caller() -> None:
+    """Asks that found no node wait until a cycle has checked them again."""
     ledger, blocker = beside_an_idle_node()
     ledger.apply(on.PodDeleted(blocker), now=START)
     assert code_of(ledger, "uid-low") is Code.WAITING_FOR_TURN
@@ -252,7 +252,7 @@ def test_room_that_appears_on_a_node_is_not_for_who_asks_first() -> None:
     assert woken(ledger, now=START) == ["uid-high"]
 
 
-def test_who_fits_a_node_does_not_wait_with_those_that_do_not() -> None:
+def test_a_pod_that_fits_a_node_does_not_wait_with_those_that_do_not() -> None:
     ledger, blocker = beside_an_idle_node()
     ledger.apply(on.ObjectObserved(on.NODES, make_node("n2", cpu=500)), now=START)
     woken(ledger, now=START)
@@ -273,7 +273,9 @@ SHUT = {
 
 
 @pytest.mark.parametrize("shut", SHUT.values(), ids=[*SHUT])
-def test_room_where_nobody_may_go_is_none_before_the_first_pass_either(shut: dict[str, Any]) -> None:
+def test_capacity_where_no_pod_may_run_does_not_count_before_the_first_cycle(
+    shut: dict[str, Any],
+) -> None:
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     ledger.apply(on.ObjectObserved(on.NODES, make_node("n1", cpu=1000)), now=START)
     ledger.apply(on.ObjectObserved(on.NODES, replace(make_node("shut", cpu=9000), **shut)), now=START)
@@ -284,7 +286,7 @@ def test_room_where_nobody_may_go_is_none_before_the_first_pass_either(shut: dic
 
 
 @pytest.mark.parametrize("shut", SHUT.values(), ids=[*SHUT])
-def test_nobody_is_held_when_those_who_tolerate_it_have_room_on_a_node_that_is_shut(
+def test_no_pod_is_held_when_tolerating_pods_have_capacity_on_a_cordoned_node(
     shut: dict[str, Any],
 ) -> None:
     ledger = make_ledger(make_queue("root.a"), nodes=0)
@@ -298,8 +300,8 @@ def test_nobody_is_held_when_those_who_tolerate_it_have_room_on_a_node_that_is_s
     assert code_of(ledger, "uid-tolerant") is None
 
 
-def test_what_was_let_through_before_is_off_the_room_that_is_left() -> None:
-    """It has no node yet; and a node on which more is held than it has takes nothing off the others."""
+def test_pods_admitted_before_are_subtracted_from_free_capacity() -> None:
+    """The admitted pod has no node yet. An overcommitted node takes nothing off the others."""
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     for name in ("n1", "n2"):
         ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=1000)), now=START)
@@ -319,14 +321,14 @@ def test_what_was_let_through_before_is_off_the_room_that_is_left() -> None:
 
 @pytest.mark.rule("CYC-4")
 @pytest.mark.parametrize(
-    ("large", "threshold", "rests"),
+    ("large", "threshold", "backs_off"),
     [(2, 2, True), (2, 3, False), (1, 2, False), (3, 2, True), (2, 0, False)],
 )
 @pytest.mark.parametrize("together", [True, False])
-def test_an_application_rests_when_so_many_of_its_asks_found_no_node(
-    large: int, threshold: int, rests: bool, together: bool
+def test_an_application_backs_off_when_so_many_of_its_asks_found_no_node(
+    large: int, threshold: int, backs_off: bool, together: bool
 ) -> None:
-    """With a threshold of n exactly n asks never rest: there must be another one to look at."""
+    """With a threshold of n exactly n asks never back off: there must be another one to check."""
     backoff = {
         "application.unschedasks.backoff": str(threshold),
         "application.unschedasks.backoff.delay": "10s",
@@ -344,8 +346,8 @@ def test_an_application_rests_when_so_many_of_its_asks_found_no_node(
     small = make_pod("small", cpu=500, app="job", gates=gates)
     ledger.apply(on.PodObserved(small), now=START)
     opened = [getattr(effect, "uid", "") for effect in ledger.apply(on.CycleDue(), now=START)]
-    assert opened == ([] if rests else [small.uid])
-    if rests:
+    assert opened == ([] if backs_off else [small.uid])
+    if backs_off:
         assert ledger.view.next_due() == START + 10
         ledger.apply(on.PodDeleted(PodUid("uid-large0")), now=START + 1)
         ledger.apply(on.PodDeleted(PodUid("uid-large1")), now=START + 1)

@@ -1,4 +1,4 @@
-"""Whoever rests is looked at again when his time has come, however many rest beside him."""
+"""Asks in back-off are checked again when their time has come, however many back off beside them."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,28 +13,28 @@ from core.workload.pod import OWN_GATE
 from tests.builders import START, make_ledger, make_node, make_pod, make_queue, woken
 
 A = make_queue("root.a")
-NO_ROOM = "0/1 nodes are available: 1 node(s) didn't have free ports"
+NO_CAPACITY = "0/1 nodes are available: 1 node(s) didn't have free ports"
 
 
 def created(ledger: Ledger, *names: str, at: float = START, **facts: Any) -> None:
-    """They wait behind our gate, so that a pass gives them their turns."""
+    """Create pods behind Paddock's gate, so that a cycle gives them their turns."""
     for name in names:
         ledger.apply(on.PodObserved(make_pod(name, gates=(OWN_GATE,), **facts)), now=at)
     woken(ledger, now=at)
 
 
 def find_no_node(ledger: Ledger, *names: str, at: float, **facts: Any) -> None:
-    """kube-scheduler says so of those whose turn it is: an ask rests for two seconds."""
+    """Report for each ask with a turn that it fits on no node, so that it backs off for two seconds."""
     assert have_turns(ledger) >= set(names)
     for name in names:
         ledger.apply(on.PodWoken(PodUid(f"uid-{name}"), reached=True), now=at)
-        pod = make_pod(name, version=2, unscheduled=NO_ROOM, **facts)
+        pod = make_pod(name, version=2, unscheduled=NO_CAPACITY, **facts)
         ledger.apply(on.PodObserved(pod), now=at)
     woken(ledger, now=at)
 
 
 def time_passes(ledger: Ledger, *, until: float) -> None:
-    """Nothing else happens: the ledger is told of the time only when it says that something is due."""
+    """Let time pass. The ledger is called only when it says that something is due."""
     while (due := ledger.view.next_due()) is not None and due <= until:
         ledger.apply(on.TimePassed(), now=due)
         woken(ledger, now=due)
@@ -46,7 +46,7 @@ def have_turns(ledger: Ledger) -> set[str]:
 
 
 @pytest.mark.rule("CYC-7")
-def test_asks_that_rest_beside_each_other() -> None:
+def test_asks_in_back_off_beside_each_other() -> None:
     ledger = make_ledger(A)
     created(ledger, "p", "q", "r")
     for late, name in enumerate("pqr"):
@@ -59,7 +59,7 @@ def test_asks_that_rest_beside_each_other() -> None:
 
 
 @pytest.mark.rule("CYC-7")
-def test_many_that_rest_are_looked_at_together() -> None:
+def test_many_in_back_off_are_checked_together() -> None:
     ledger = make_ledger(A)
     names = [f"p{at}" for at in range(40)]
     created(ledger, *names)
@@ -73,7 +73,7 @@ def test_many_that_rest_are_looked_at_together() -> None:
 
 
 @pytest.mark.rule("COS-6")
-def test_a_group_that_rests_beside_an_ask() -> None:
+def test_a_group_in_back_off_beside_an_ask() -> None:
     """The ask's time is over first."""
     ledger = make_ledger(A)
     group = PodGroup("g", 3)
@@ -92,7 +92,7 @@ def test_a_group_that_rests_beside_an_ask() -> None:
 
 
 @pytest.mark.rule("CYC-4")
-def test_an_application_that_rests_beside_an_ask() -> None:
+def test_an_application_in_back_off_beside_an_ask() -> None:
     backoff = {"application.unschedasks.backoff": "2", "application.unschedasks.backoff.delay": "5s"}
     ledger = make_ledger(replace(A, properties=backoff), nodes=0)
     for name in ("n1", "n2", "n3", "n4"):

@@ -1,4 +1,4 @@
-"""What requests a scheduling cycle, and what the requests come to."""
+"""Requests for a scheduling cycle, and the cycles that follow."""
 
 from core.ids import NodeName
 from core.ledger import events as on

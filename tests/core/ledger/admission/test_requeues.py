@@ -38,7 +38,7 @@ def requeued(ledger: Ledger, name: str) -> RequeueReason | None:
     ],
     ids=["the queue is full", "no single node has the capacity", "it has its turn"],
 )
-def test_an_ask_is_told_apart_by_what_stops_it(
+def test_an_ask_has_the_reason_that_stops_it(
     cpu: int, maximum: int | None, reason: RequeueReason | None
 ) -> None:
     ledger = ledger_of(cpu=cpu, maximum=maximum)

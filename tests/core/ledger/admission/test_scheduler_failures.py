@@ -1,4 +1,4 @@
-"""What kube-scheduler says of an attempt that it made before it could know of the turn (DESIGN-3)."""
+"""Reports of kube-scheduler about attempts that it made before it could know of the turn (DESIGN-3)."""
 
 import pytest
 
@@ -8,13 +8,13 @@ from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from tests.builders import START, filtered, make_ledger, make_pod, make_queue, woken
 
-NO_ROOM = "0/1 nodes are available: 1 Insufficient cpu."
+NO_CAPACITY = "0/1 nodes are available: 1 Insufficient cpu."
 NO_PORT = "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."
 BLOCKER = make_pod("blocker", node="n1", cpu=4000, app="blocker")
 
 
 def freed() -> Ledger:
-    """Two asks were refused; then the room of one is there. The first has the turn."""
+    """Free the capacity of one of two refused asks. The first has the turn."""
     ledger = make_ledger(make_queue("root.a", max={"vcore": 4000}))
     ledger.apply(on.PodObserved(BLOCKER), now=START)
     for name, created in (("first", 1.0), ("second", 2.0)):
@@ -31,9 +31,9 @@ def says(ledger: Ledger, text: str, *, version: int) -> None:
 
 
 def test_a_failure_that_comes_before_the_wake_up_is_written_costs_no_turn() -> None:
-    """Its watch was behind ours: it tried once more in the room as it was."""
+    """kube-scheduler's watch was behind Paddock's: it tried once more beside the old usage."""
     ledger = freed()
-    says(ledger, NO_ROOM, version=2)
+    says(ledger, NO_CAPACITY, version=2)
     assert woken(ledger, now=START) == []
     assert ledger.view.has_turn(PodUid("uid-first"))
 
@@ -46,10 +46,10 @@ def test_one_that_comes_after_it_does() -> None:
 
 
 def test_a_failure_for_capacity_that_is_there_may_be_written_after_the_wake_up() -> None:
-    """kube-scheduler began the attempt before it heard that the blocker is gone."""
+    """kube-scheduler began the attempt before it heard that the blocker was deleted."""
     ledger = freed()
     ledger.apply(on.PodWoken(PodUid("uid-first"), reached=True), now=START)
-    says(ledger, NO_ROOM, version=2)
+    says(ledger, NO_CAPACITY, version=2)
     assert woken(ledger, now=START) == []
     assert isinstance(filtered(ledger, "uid-first", now=START + 0.1), Admitted)
 
@@ -57,7 +57,7 @@ def test_a_failure_for_capacity_that_is_there_may_be_written_after_the_wake_up()
 def test_an_ask_that_kube_scheduler_goes_on_to_find_no_capacity_for_has_its_turn_for_one_lease() -> None:
     ledger = freed()
     ledger.apply(on.PodWoken(PodUid("uid-first"), reached=True), now=START)
-    says(ledger, NO_ROOM, version=2)
+    says(ledger, NO_CAPACITY, version=2)
     ledger.apply(on.TimePassed(), now=START + 2)
     assert woken(ledger, now=START + 2) == ["uid-second"]
 

@@ -1,4 +1,4 @@
-"""Who is woken when room appears (DESIGN-3, Waking)."""
+"""Pods that are woken when capacity appears (DESIGN-3, Waking)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -43,7 +43,7 @@ def refused(ledger: Ledger, *names: str, **facts: object) -> list[str]:
 
 
 def full(*queues: QueueSpec) -> Ledger:
-    """``root.a`` of 4 cores, all of them taken by one pod; no pass is wanted."""
+    """``root.a`` of 4 cores, all of them taken by one pod; no cycle is wanted."""
     ledger = make_ledger(make_queue("root.a", max={"vcore": 4000}), *queues)
     ledger.apply(on.PodObserved(BLOCKER), now=START)
     woken(ledger, now=START)
@@ -62,7 +62,7 @@ def tick(ledger: Ledger, at: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "free_room",
+    "free_capacity",
     [
         lambda ledger: ledger.apply(on.PodDeleted(BLOCKER.uid), now=START),
         lambda ledger: ledger.apply(on.PodObserved(make_pod("blocker", node="n1", terminal=True)), now=START),
@@ -74,11 +74,11 @@ def tick(ledger: Ledger, at: float) -> None:
     ],
     ids=["a deleted pod", "a finished pod", "a pod a list lacks", "a raised quota"],
 )
-def test_room_that_appears_wakes_as_many_as_fit(free_room: Callable[[Ledger], None]) -> None:
+def test_freed_capacity_wakes_as_many_as_fit(free_capacity: Callable[[Ledger], None]) -> None:
     ledger = full()
     uids = refused(ledger, *(f"p{at}" for at in range(6)))
     assert not ledger.view.cycle_wanted
-    free_room(ledger)
+    free_capacity(ledger)
     assert woken(ledger, now=START) == uids[:4]
     assert not ledger.view.cycle_wanted
 
@@ -87,7 +87,7 @@ def _uids(ledger: Ledger) -> frozenset[PodUid]:
     return frozenset(record.uid for record in ledger.view.pods())
 
 
-def test_a_new_node_is_room() -> None:
+def test_a_new_node_is_capacity() -> None:
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     uids = refused(ledger, "one", "two")
     woken(ledger, now=START)
@@ -95,7 +95,7 @@ def test_a_new_node_is_room() -> None:
     assert woken(ledger, now=START) == uids[:1]
 
 
-def test_an_expired_reservation_is_room() -> None:
+def test_an_expired_reservation_is_capacity() -> None:
     ledger = make_ledger(make_queue("root.a", max={"vcore": 1000}))
     ledger.apply(on.PodObserved(make_pod("held", app="held")), now=START)
     filtered(ledger, "uid-held", now=START)
@@ -137,7 +137,7 @@ def test_an_ask_that_does_not_fit_does_not_hold_back_smaller_ones() -> None:
 
 
 @pytest.mark.rule("QUO-8", "SORT-1")
-def test_the_parents_room_is_shared_by_share() -> None:
+def test_the_parents_capacity_is_divided_by_share() -> None:
     """Of two in ``x`` each is half of its max; of three in ``p`` each is a third of what ``y`` may have."""
     ledger = make_ledger(
         make_queue("root.p", leaf=False, max={"vcore": 3000}),
@@ -177,7 +177,7 @@ def test_a_pod_placed_by_a_new_document_is_woken() -> None:
 # -- on its way, and overlooked ------------------------------
 
 
-def test_room_given_to_an_ask_on_its_way_is_not_given_again() -> None:
+def test_capacity_given_to_an_ask_on_its_way_is_not_given_again() -> None:
     ledger = full()
     uids = refused(ledger, *(f"p{at}" for at in range(6)))
     free(ledger)
@@ -209,7 +209,7 @@ def test_an_ask_is_not_woken_twice_within_a_second() -> None:
 BLOCKER_AGAIN = make_pod("again", node="n1", cpu=4000, app="blocker")
 
 
-def test_an_ask_that_does_not_come_holds_nobody() -> None:
+def test_an_ask_that_does_not_come_holds_no_pod_up() -> None:
     ledger = full()
     first, second = refused(ledger, "first", "second", cpu=4000)
     free(ledger)
@@ -222,7 +222,7 @@ def test_an_ask_that_does_not_come_holds_nobody() -> None:
 
 @pytest.mark.parametrize(("placeholder", "next_one"), [(False, "uid-second"), (True, "uid-first")])
 def test_a_placeholder_that_does_not_come_keeps_its_place(placeholder: bool, next_one: str) -> None:
-    """Or parts of several gangs would share the room, and none of them start (GANG-9)."""
+    """Otherwise parts of several gangs would share the capacity, and none of them start (GANG-9)."""
     ledger = full()
     refused(ledger, "first", cpu=4000, placeholder=placeholder)
     refused(ledger, "second", cpu=4000)
@@ -277,7 +277,7 @@ def test_a_wake_up_that_was_not_written_is_tried_again() -> None:
     ],
     ids=["deleted", "leaving", "grown beyond the room"],
 )
-def test_the_room_of_an_ask_that_cannot_take_it_goes_to_the_next(event: on.Event) -> None:
+def test_the_capacity_of_an_ask_that_cannot_take_it_goes_to_the_next(event: on.Event) -> None:
     ledger = full()
     first, second = refused(ledger, "first", "second", cpu=4000)
     free(ledger)
@@ -297,7 +297,10 @@ def crowded_queues(parent_cores: int) -> list[QueueSpec]:
 
 
 def crowd(*, parent_cores: int = 2 * MANY) -> tuple[Ledger, list[str]]:
-    """So many queues with one refused ask each that a pass takes many slices; then their parent gets room."""
+    """Queues with one refused ask each, enough for many slices of a cycle.
+
+    Then their parent gets capacity.
+    """
     ledger = make_ledger(*crowded_queues(0), nodes=10)
     uids = [
         refused(ledger, f"p{at:04}", queue=f"root.p.q{at:04}", created=float(at))[0] for at in range(MANY)
@@ -309,7 +312,7 @@ def crowd(*, parent_cores: int = 2 * MANY) -> tuple[Ledger, list[str]]:
 
 
 def slice_of(ledger: Ledger, *, now: float = START) -> list[str]:
-    """The uids that the next slice wakes which wakes any."""
+    """The uids that the next slice with wake-ups wakes."""
     found: list[str] = []
     while ledger.view.cycle_wanted and not found:
         found = [effect.uid for effect in ledger.apply(on.CycleDue(), now=now) if isinstance(effect, WakePod)]
@@ -326,12 +329,12 @@ def test_a_long_pass_runs_in_slices_and_ends() -> None:
     assert not ledger.view.cycle_wanted
 
 
-def test_a_long_pass_gives_the_room_once() -> None:
+def test_a_long_cycle_gives_capacity_once() -> None:
     ledger, uids = crowd(parent_cores=MANY - 10)
     assert woken(ledger, now=START) == uids[: MANY - 10]
 
 
-def test_room_that_appears_during_a_pass_is_seen_by_the_next() -> None:
+def test_capacity_freed_during_a_cycle_is_seen_by_the_next() -> None:
     ledger, uids = crowd(parent_cores=MANY - 10)
     late = make_pod("late", node="n1", queue="root.p.q0000", app="app-p0000")
     ledger.apply(on.PodObserved(late), now=START)
@@ -382,7 +385,7 @@ def test_a_document_during_a_pass_begins_another() -> None:
 
 
 @pytest.mark.rule("SORT-8")
-def test_a_state_aware_leaf_lets_in_nobody_while_one_has_a_turn() -> None:
+def test_a_state_aware_leaf_admits_no_pod_while_one_has_a_turn() -> None:
     aware = replace(make_queue("root.a"), properties={"application.sort.policy": "stateaware"})
     ledger = make_ledger(aware)
     gates = ("paddock.dev/queue",)

@@ -45,12 +45,12 @@ def gated(name: str, **facts: Any) -> PodFacts:
 
 
 def opened(pod: PodFacts, **facts: Any) -> PodFacts:
-    """The same as the watch shows it once Paddock has removed its gate."""
+    """The pod as the watch shows it once Paddock has removed its gate."""
     return replace(pod, **{"gates": (), "gate_opened": True, "version": pod.version + 1, **facts})
 
 
 def ungated(pod: PodFacts) -> PodFacts:
-    """The same once another has removed the gate."""
+    """The pod as the watch shows it once another party has removed the gate."""
     return replace(pod, gates=(), version=pod.version + 1)
 
 
@@ -66,7 +66,7 @@ def passed(ledger: Ledger, *, now: float = START) -> list[Effect]:
 
 
 def waited(ledger: Ledger, until: float) -> list[Effect]:
-    """Each tenth of a second for ten seconds, then the rest at once."""
+    """Time passes in tenths of a second for ten seconds, then the rest at once."""
     effects: list[Effect] = []
     for at in [*(START + tick / 10 for tick in range(100) if START + tick / 10 < until), until]:
         effects += [*ledger.apply(on.TimePassed(), now=at), *passed(ledger, now=at)]
@@ -81,7 +81,7 @@ def series(ledger: Ledger) -> set[str]:
     return set(Metrics(lambda: ledger.view).exposition().decode().splitlines())
 
 
-def told(effects: list[Effect], reason: str) -> list[str]:
+def events_of(effects: list[Effect], reason: str) -> list[str]:
     return [each.name for each in effects if isinstance(each, PostEvent) and each.reason == reason]
 
 
@@ -234,23 +234,23 @@ def test_a_failure_of_kube_scheduler_frees_the_node_and_keeps_the_quota() -> Non
     assert opens(show(ledger, gated("second", constraints=only_n1))) == []
     failed = opened(first, unscheduled="0/2 nodes are available: 2 no ports.", version=9)
     ledger.apply(on.PodObserved(failed), now=START)
-    # Any change of a node makes a pass look at all who wait.
+    # Any change of a node makes a cycle check all waiting pods.
     ledger.apply(on.ObjectObserved(on.NODES, make_node("n3", cpu=1)), now=START)
     assert opens(passed(ledger)) == ["second"]
     assert usage(ledger, "root.a") == (0, 2000, 0)
 
 
 @pytest.mark.rule("F-2")
-def test_one_that_is_not_placed_for_five_minutes_is_told_of_once() -> None:
+def test_one_that_is_not_placed_for_five_minutes_is_reported_once() -> None:
     ledger = make_ledger(A)
     first = gated("first")
     show(ledger, first)
     show(ledger, opened(first))
     assert ledger.view.next_due() == START + UNPLACED_AFTER
-    assert told(waited(ledger, START + UNPLACED_AFTER - 1), UNPLACED) == []
-    assert told(waited(ledger, START + UNPLACED_AFTER), UNPLACED) == ["first"]
+    assert events_of(waited(ledger, START + UNPLACED_AFTER - 1), UNPLACED) == []
+    assert events_of(waited(ledger, START + UNPLACED_AFTER), UNPLACED) == ["first"]
     assert 'paddock_ungated_pods{standing="unplaced"} 1.0' in series(ledger)
-    assert told(waited(ledger, START + MONTH), UNPLACED) == []
+    assert events_of(waited(ledger, START + MONTH), UNPLACED) == []
     show(ledger, opened(first, node=NodeName("n1"), version=9))
     assert not ledger.view.unguarded.unplaced
 
@@ -268,10 +268,10 @@ def test_a_pod_that_was_not_admitted_is_charged_and_reported_at_once(had_a_gate:
         assert opens(show(ledger, pod)) == []
     show(ledger, ungated(pod))
     assert usage(ledger, "root.a") == (1000 if had_a_gate else 0, 1000, 0)
-    assert told(list(ledger.apply(on.TimePassed(), now=START + 0.1)), BYPASSED) == ["cheat"]
+    assert events_of(list(ledger.apply(on.TimePassed(), now=START + 0.1)), BYPASSED) == ["cheat"]
     assert "paddock_admission_bypasses_total 1.0" in series(ledger)
     assert 'paddock_ungated_pods{standing="placing"} 1.0' in series(ledger)
-    assert told(waited(ledger, START + 60), BYPASSED) == []
+    assert events_of(waited(ledger, START + 60), BYPASSED) == []
 
 
 @pytest.mark.rule("F-7")
@@ -282,12 +282,12 @@ def test_nothing_is_admitted_until_the_queue_is_below_its_max() -> None:
     show(ledger, gated("honest"))
     ledger.apply(on.PodObserved(make_pod("asks", app="asks")), now=START)
     assert usage(ledger, "root.a") == (0, 3000, 2000)
-    for gone in ("one", "two"):
+    for deleted in ("one", "two"):
         refused = filtered(ledger, "uid-asks", now=START)
         assert isinstance(refused, Refused)
         assert refused.refusal.code is Code.QUOTA_EXCEEDED
         assert opens(waited(ledger, START + 60)) == []
-        ledger.apply(on.PodDeleted(PodUid(f"uid-{gone}")), now=START + 60)
+        ledger.apply(on.PodDeleted(PodUid(f"uid-{deleted}")), now=START + 60)
     assert opens(waited(ledger, START + 61)) == ["honest"]
 
 
@@ -326,7 +326,7 @@ def test_so_do_limits_of_users() -> None:
 
 
 @pytest.mark.rule("F-7")
-def test_nobody_is_evicted_for_one_that_was_never_admitted() -> None:
+def test_no_pod_is_evicted_for_one_that_was_never_admitted() -> None:
     ledger = make_ledger(replace(A, guaranteed=A.guaranteed))
     show(ledger, ungated(gated("cheat")))
     answer = decide_preemption(ledger.view, PodUid("uid-cheat"), lambda: pytest.fail("asked"))
@@ -366,7 +366,7 @@ def test_a_pod_of_filter_that_is_bound_without_an_answer_is_reported() -> None:
     for name in ("asked", "refused", "never"):
         ledger.apply(on.PodObserved(make_pod(name, app=name, node="n1", version=2)), now=START)
     ledger.apply(on.PodObserved(make_pod("forced", app="f", node="n1")), now=START)
-    assert told(waited(ledger, START + 1), BYPASSED) == ["refused", "never"]
+    assert events_of(waited(ledger, START + 1), BYPASSED) == ["refused", "never"]
 
 
 @pytest.mark.rule("F-7")
@@ -378,9 +378,9 @@ def test_an_instance_that_stands_by_reports_nothing() -> None:
     show(ledger, ungated(gated("came")))
     show(ledger, replace(ungated(gated("came")), node=NodeName("n1"), version=9))
     show(ledger, ungated(gated("pending")))
-    assert told(waited(ledger, START + MONTH), BYPASSED) == []
+    assert events_of(waited(ledger, START + MONTH), BYPASSED) == []
     ledger.apply(on.ActingBegan(), now=START + MONTH)
-    assert told(list(ledger.apply(on.TimePassed(), now=START + MONTH)), BYPASSED) == ["pending"]
+    assert events_of(list(ledger.apply(on.TimePassed(), now=START + MONTH)), BYPASSED) == ["pending"]
 
 
 @pytest.mark.rule("F-7")
@@ -395,6 +395,6 @@ def test_thousands_are_reported_some_at_a_time() -> None:
     ledger = make_ledger(A)
     for at in range(50):
         ledger.apply(on.PodObserved(ungated(gated(f"p{at}"))), now=START)
-    first = told(list(ledger.apply(on.TimePassed(), now=START)), BYPASSED)
+    first = events_of(list(ledger.apply(on.TimePassed(), now=START)), BYPASSED)
     assert 0 < len(first) < 50
-    assert len(first) + len(told(waited(ledger, START + 2), BYPASSED)) == 50
+    assert len(first) + len(events_of(waited(ledger, START + 2), BYPASSED)) == 50

@@ -1,4 +1,4 @@
-"""Whose an application is, where its namespace puts it, and what becomes of one that is rejected.
+"""Applications: their users, the queue their namespace gives them, and the rejection of one.
 
 ID-3 to ID-6, NS-5 to NS-8, PL-2, PL-13, UGM-2, UGM-3, APP-8.
 """
@@ -165,7 +165,7 @@ def test_usage_is_the_sum_of_the_user_s_applications_below_a_queue() -> None:
 BY_NAMESPACE = (RuleSpec("tag", create=True, value="namespace"),)
 
 
-def told(ledger: Ledger, **facts: object) -> None:
+def show(ledger: Ledger, **facts: object) -> None:
     ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("default", **facts)), now=START)  # type: ignore[arg-type]
 
 
@@ -173,12 +173,12 @@ def told(ledger: Ledger, **facts: object) -> None:
 def test_only_what_the_namespace_says_is_set_on_its_dynamic_queue() -> None:
     """YuniKorn wipes the other of the two; the recommendation is to set only what is there."""
     ledger = ledger_of(make_queue("root.kept"), rules=BY_NAMESPACE)
-    told(ledger, max=Limit({"vcore": 5000}), max_applications=2)
+    show(ledger, max=Limit({"vcore": 5000}), max_applications=2)
     observe(ledger, queue="")
     queue = ledger.view.tree.get("root.default")
     assert queue is not None
     assert (queue.max, queue.guaranteed, queue.max_applications) == (Limit({"vcore": 5000}), None, 2)
-    told(ledger, guaranteed=Resource({"vcore": 1000}))
+    show(ledger, guaranteed=Resource({"vcore": 1000}))
     assert queue.guaranteed is None
     observe(ledger, "next", queue="")
     assert (queue.max, queue.guaranteed) == (Limit({"vcore": 5000}), Resource({"vcore": 1000}))
@@ -187,7 +187,7 @@ def test_only_what_the_namespace_says_is_set_on_its_dynamic_queue() -> None:
 @pytest.mark.rule("NS-5")
 def test_managed_queues_and_recovery_ignore_the_namespace() -> None:
     ledger = ledger_of(make_queue("root.kept"))
-    told(ledger, max=Limit({"vcore": 5000}))
+    show(ledger, max=Limit({"vcore": 5000}))
     observe(ledger, "one", queue="root.kept")
     observe(ledger, "two", queue="root.lost", node="n1")
     tree = ledger.view.tree
@@ -211,7 +211,7 @@ def test_a_namespace_names_the_parent_of_its_queue(
     parent = RuleSpec("tag", create=create, value="namespace.parentqueue")
     rule = RuleSpec("tag", create=True, value="namespace", parent=parent)
     ledger = ledger_of(make_queue("root.leaf"), rules=(rule,))
-    told(ledger, parent_queue=parent_queue)
+    show(ledger, parent_queue=parent_queue)
     observe(ledger, queue="")
     assert application(ledger).queue == placed
 
@@ -225,7 +225,7 @@ def test_a_namespace_decides_whether_each_pod_is_an_application(
     setting: bool, annotation: str, unique: bool
 ) -> None:
     ledger = ledger_of(ROOT_LEAF, settings=LedgerSettings(unique_app_ids=setting))
-    told(ledger, generate_app_id=annotation)
+    show(ledger, generate_app_id=annotation)
     for name in ("one", "two"):
         observe(ledger, name, app="")
     ids = {each.id.name for each in ledger.view.applications()}
@@ -296,7 +296,7 @@ def rejected(name: str) -> PostEvent:
 
 
 @pytest.mark.rule("PL-13")
-def test_every_pod_of_a_rejected_application_is_told_once_and_takes_nothing() -> None:
+def test_every_pod_of_a_rejected_application_gets_one_message_and_takes_nothing() -> None:
     ledger = ledger_of(ROOT_LEAF)
     assert observe(ledger, "one", app="job", queue="root.nowhere") == (rejected("one"),)
     assert observe(ledger, "one", app="job", queue="root.nowhere", version=2) == ()
@@ -319,7 +319,7 @@ def test_where_it_is_wanted_the_pods_of_a_rejected_application_are_marked_failed
 
 
 @pytest.mark.rule("APP-8")
-def test_switching_it_on_marks_those_that_wait_already() -> None:
+def test_switching_it_on_fails_those_that_wait_already() -> None:
     ledger = ledger_of(ROOT_LEAF)
     observe(ledger, "one", queue="root.nowhere")
     on_now = on.Configured(make_partition(ROOT_LEAF), LedgerSettings(mark_failed=True))
@@ -346,14 +346,14 @@ def test_a_pod_that_leaves_is_not_marked_again() -> None:
 
 
 @pytest.mark.rule("APP-8")
-def test_all_pods_are_told_of_another_reason_where_they_are_to_fail() -> None:
+def test_all_pods_get_another_reason_where_they_are_to_fail() -> None:
     rule = RuleSpec("tag", value="namespace", parent=RuleSpec("tag", value="namespace.parentqueue"))
     leaves = make_queue("root.a"), make_queue("root.b")
     ledger = ledger_of(*leaves, rules=(rule,), settings=LedgerSettings(mark_failed=True))
-    told(ledger, parent_queue="a")
+    show(ledger, parent_queue="a")
     for name in ("one", "two"):
         observe(ledger, name, app="job", queue="")
-    told(ledger, parent_queue="b")
+    show(ledger, parent_queue="b")
     first = observe(ledger, "one", app="job", queue="", version=2)
     assert [type(each) for each in first] == [PostEvent]
     second = ledger.apply(on.TimePassed(), now=START)

@@ -25,7 +25,7 @@ def ledger_of(*rules: RuleSpec, default: bool = True, listed: bool = True) -> Le
     return ledger
 
 
-def told(ledger: Ledger, *pods: PodFacts) -> list[tuple[str, str]]:
+def events_of(ledger: Ledger, *pods: PodFacts) -> list[tuple[str, str]]:
     """Name and message of the Events that these pods bring about."""
     effects = [effect for pod in pods for effect in ledger.apply(on.PodObserved(pod), now=START)]
     events = [each for each in effects if isinstance(each, PostEvent) and each.reason == "FellBack"]
@@ -48,10 +48,12 @@ def told(ledger: Ledger, *pods: PodFacts) -> list[tuple[str, str]]:
         ),
     ],
 )
-def test_a_pod_that_falls_back_is_told_once(rules: tuple[RuleSpec, ...], queue: str, message: str) -> None:
+def test_a_pod_that_falls_back_gets_one_message(
+    rules: tuple[RuleSpec, ...], queue: str, message: str
+) -> None:
     ledger = ledger_of(*rules)
     pod = make_pod("p", queue=queue)
-    assert told(ledger, pod, pod) == [("p", message)]
+    assert events_of(ledger, pod, pod) == [("p", message)]
 
 
 @pytest.mark.parametrize(
@@ -65,22 +67,22 @@ def test_a_pod_that_falls_back_is_told_once(rules: tuple[RuleSpec, ...], queue: 
     ],
     ids=["it exists", "none is named", "it is made", "no rule looks at the name", "below a parent"],
 )
-def test_a_pod_that_does_not_fall_back_is_not_told(rules: tuple[RuleSpec, ...], queue: str) -> None:
-    assert told(ledger_of(*rules), make_pod("p", queue=queue)) == []
+def test_a_pod_that_does_not_fall_back_gets_no_message(rules: tuple[RuleSpec, ...], queue: str) -> None:
+    assert events_of(ledger_of(*rules), make_pod("p", queue=queue)) == []
 
 
-def test_a_pod_that_joins_others_is_told_of_the_name_that_does_not_count() -> None:
+def test_a_pod_that_joins_others_learns_that_its_own_queue_name_does_not_count() -> None:
     """Pods without an application id share one, and its first pod has decided."""
     ledger = ledger_of()
     first, second = make_pod("first", queue="", app=""), make_pod("second", queue="root.nope", app="")
-    assert told(ledger, first, second, make_pod("third", queue="root.a", app="")) == [("second", NOPE)]
+    assert events_of(ledger, first, second, make_pod("third", queue="root.a", app="")) == [("second", NOPE)]
 
 
-def test_a_pod_that_runs_already_is_told_nothing_and_its_story_says_it() -> None:
+def test_a_pod_that_runs_already_gets_no_message_but_a_line_in_its_story() -> None:
     """As after a restart."""
     ledger = ledger_of(listed=False)
     pod = make_pod("p", queue="root.nope", node="n1")
-    assert told(ledger, pod) == []
+    assert events_of(ledger, pod) == []
     record = ledger.view.pod(pod.uid)
     assert record is not None
     assert record.membership.fell_back == NOPE
@@ -88,12 +90,12 @@ def test_a_pod_that_runs_already_is_told_nothing_and_its_story_says_it() -> None
 
 def test_without_a_fallback_it_is_refused_as_before() -> None:
     ledger = ledger_of(default=False)
-    assert told(ledger, make_pod("p", queue="root.nope")) == []
+    assert events_of(ledger, make_pod("p", queue="root.nope")) == []
     record = ledger.view.pod(make_pod("p").uid)
     assert record is not None
     assert record.membership.fell_back is None
 
 
 def test_a_long_name_is_cut() -> None:
-    ((_, message),) = told(ledger_of(), make_pod("p", queue=".".join(["root", *["x" * 60] * 1000])))
+    ((_, message),) = events_of(ledger_of(), make_pod("p", queue=".".join(["root", *["x" * 60] * 1000])))
     assert len(message) < 120

@@ -1,4 +1,4 @@
-"""A pod that has a node when first seen counts somewhere, and nothing that waits gets in by it (F-1)."""
+"""A pod that has a node when first seen counts somewhere, and no waiting pod gets in by it (F-1)."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -34,7 +34,7 @@ from tests.builders import (
 from tests.effort import effort
 
 
-def told(ledger: Ledger, *pods: PodFacts, now: float = START) -> list[Effect]:
+def shown(ledger: Ledger, *pods: PodFacts, now: float = START) -> list[Effect]:
     return [effect for pod in pods for effect in ledger.apply(on.PodObserved(pod), now=now)]
 
 
@@ -44,7 +44,7 @@ def events(effects: Iterable[Effect]) -> list[tuple[str, str]]:
 
 def restarted(*pods: PodFacts, queues: tuple[QueueSpec, ...]) -> Ledger:
     ledger = make_ledger(*queues, listed=False)
-    told(ledger, *pods)
+    shown(ledger, *pods)
     ledger.apply(on.PodsListed(frozenset(pod.uid for pod in pods)), now=START)
     return ledger
 
@@ -58,22 +58,22 @@ def code_of(ledger: Ledger, name: str) -> str:
 @pytest.mark.rule("PL-10", "PL-12")
 def test_nothing_that_waits_joins_a_pod_that_no_queue_takes() -> None:
     ledger = make_ledger(make_queue("root.a", max={"vcore": 4000}))
-    effects = told(ledger, make_pod("forced", queue="root.nope", node="no-such-node"))
+    effects = shown(ledger, make_pod("forced", queue="root.nope", node="no-such-node"))
     assert events(effects) == [("uid-forced", FORCED)]
-    told(ledger, *(make_pod(f"p{at}", queue="root.nope") for at in range(3)))
+    shown(ledger, *(make_pod(f"p{at}", queue="root.nope") for at in range(3)))
     assert {code_of(ledger, f"p{at}") for at in range(3)} == {Code.PLACEMENT_FAILED}
     assert usage(ledger, RECOVERY_QUEUE) == (1000, 0, 0)
-    told(ledger, make_pod("all", app="other", cpu=4000))
+    shown(ledger, make_pod("all", app="other", cpu=4000))
     assert code_of(ledger, "all") == "Admitted"
-    told(ledger, make_pod("more", app="other"))
+    shown(ledger, make_pod("more", app="other"))
     assert code_of(ledger, "more") == Code.QUOTA_EXCEEDED
     assert drifts(ledger) == []
 
 
 @pytest.mark.rule("PL-12")
-def test_one_of_the_same_id_is_placed_beside_it_also_when_the_forced_one_is_gone() -> None:
+def test_one_of_the_same_id_is_placed_beside_it_even_after_the_forced_one_is_deleted() -> None:
     ledger = make_ledger(make_queue("root.a", max={"vcore": 1000}))
-    told(ledger, make_pod("forced", queue="root.nope", node="n1"), make_pod("waits"), make_pod("more"))
+    shown(ledger, make_pod("forced", queue="root.nope", node="n1"), make_pod("waits"), make_pod("more"))
     assert {str(each.id): str(each.queue) for each in ledger.view.applications()} == {
         "default/app-1": "root.a",
         "default/app-1 (recovered)": RECOVERY_QUEUE,
@@ -90,10 +90,10 @@ def test_one_of_the_same_id_is_placed_beside_it_also_when_the_forced_one_is_gone
 
 def test_a_refused_one_stays_refused_when_a_pod_of_it_is_forced() -> None:
     ledger = make_ledger(make_queue("root.a"))
-    told(ledger, make_pod("waits", queue="root.nope"), make_pod("forced", queue="root.nope", node="n1"))
-    # Known before, it gets a node without us.
-    told(ledger, make_pod("late", queue="root.nope"))
-    told(ledger, make_pod("late", queue="root.nope", node="n1", version=2))
+    shown(ledger, make_pod("waits", queue="root.nope"), make_pod("forced", queue="root.nope", node="n1"))
+    # A pod known before that gets a node without Paddock.
+    shown(ledger, make_pod("late", queue="root.nope"))
+    shown(ledger, make_pod("late", queue="root.nope", node="n1", version=2))
     assert usage(ledger, RECOVERY_QUEUE) == (2000, 0, 0)
     assert code_of(ledger, "waits") == Code.PLACEMENT_FAILED
     assert drifts(ledger) == []
@@ -101,8 +101,8 @@ def test_a_refused_one_stays_refused_when_a_pod_of_it_is_forced() -> None:
 
 def test_a_forced_pod_of_an_application_that_has_its_queue_counts_there() -> None:
     ledger = make_ledger(make_queue("root.a", max={"vcore": 2000}))
-    told(ledger, make_pod("first"))
-    effects = told(ledger, make_pod("forced", node="n1", cpu=2000, queue="root.nope"))
+    shown(ledger, make_pod("first"))
+    effects = shown(ledger, make_pod("forced", node="n1", cpu=2000, queue="root.nope"))
     assert ("uid-forced", FORCED) in events(effects)
     assert usage(ledger, "root.a") == (2000, 0, 1000)
     assert code_of(ledger, "first") == Code.QUOTA_EXCEEDED
@@ -115,11 +115,11 @@ def test_a_forced_pod_of_an_application_that_has_its_queue_counts_there() -> Non
 @pytest.mark.rule("QUO-13")
 def test_a_forced_application_counts_and_lets_nothing_in_beyond_the_number_that_may_run() -> None:
     ledger = make_ledger(replace(make_queue("root.a"), max_applications=1))
-    told(ledger, make_pod("fair", app="fair"))
+    shown(ledger, make_pod("fair", app="fair"))
     assert code_of(ledger, "fair") == "Admitted"
-    told(ledger, make_pod("forced", app="sly", node="n1"), make_pod("waits", app="sly"))
+    shown(ledger, make_pod("forced", app="sly", node="n1"), make_pod("waits", app="sly"))
     assert code_of(ledger, "waits") == Code.MAX_APPLICATIONS_REACHED
-    told(ledger, make_pod("fair-2", app="fair"))
+    shown(ledger, make_pod("fair-2", app="fair"))
     assert code_of(ledger, "fair-2") == "Admitted"
     ledger.apply(on.PodDeleted(PodUid("uid-fair")), now=START)
     ledger.apply(on.PodDeleted(PodUid("uid-fair-2")), now=START)
@@ -148,11 +148,11 @@ def test_groups_that_are_not_known_are_assumed_for_what_runs_only() -> None:
     partition = replace(make_partition(make_queue("root.a")), resolver="os")
     ledger.apply(on.Configured(partition, LedgerSettings()), now=START)
     alice = Identity("alice")
-    effects = told(ledger, make_pod("forced", node="n1", identity=alice))
+    effects = shown(ledger, make_pod("forced", node="n1", identity=alice))
     assert [each for each in effects if isinstance(each, ResolveGroups)]
     ledger.apply(on.GroupsResolved("alice", None), now=START)
     assert usage(ledger, "root.a") == (1000, 0, 0)
-    told(ledger, make_pod("waits", identity=alice))
+    shown(ledger, make_pod("waits", identity=alice))
     assert code_of(ledger, "waits") == Code.PLACEMENT_FAILED
     assert usage(ledger, "root.a") == (1000, 0, 0)
     ledger.apply(on.GroupsResolved("alice", ("dev",)), now=START + 1)
@@ -163,7 +163,7 @@ def test_groups_that_are_not_known_are_assumed_for_what_runs_only() -> None:
 def test_a_name_that_is_none_is_refused_to_what_waits() -> None:
     ledger = make_ledger(make_queue("root.a"))
     odd = Identity("no body!", ("dev",))
-    told(ledger, make_pod("forced", node="n1", identity=odd), make_pod("waits", identity=odd))
+    shown(ledger, make_pod("forced", node="n1", identity=odd), make_pod("waits", identity=odd))
     assert usage(ledger, "root.a") == (1000, 0, 0)
     assert code_of(ledger, "waits") == Code.PLACEMENT_FAILED
 
@@ -202,7 +202,7 @@ def test_a_gang_that_is_split_so_gives_its_placeholders_back() -> None:
     ]
     for order in permutations(pods):
         ledger = make_ledger(make_queue("root.a"), listed=False)
-        effects = told(ledger, *order)
+        effects = shown(ledger, *order)
         effects += ledger.apply(on.PodsListed(frozenset(pod.uid for pod in pods)), now=START)
         assert sorted(each.uid for each in effects if isinstance(each, DeletePod)) == ["uid-t1", "uid-t2"]
         assert usage(ledger, RECOVERY_QUEUE) == (2000, 0, 0)
@@ -218,7 +218,7 @@ def test_another_that_takes_over_gives_them_back_too() -> None:
         make_pod("m1", queue="root.gone", gang=gang, task_group="g"),
         make_pod("t1", queue="root.gone", gang=gang, task_group="g", placeholder=True, node="n1"),
     ]
-    effects = told(ledger, *pods)
+    effects = shown(ledger, *pods)
     effects += ledger.apply(on.PodsListed(frozenset(pod.uid for pod in pods)), now=START)
     assert not [each for each in effects if isinstance(each, DeletePod)]
     effects += ledger.apply(on.ActingBegan(), now=START)
@@ -239,9 +239,9 @@ def test_many_that_run_of_a_removed_queue_cost_no_more_each() -> None:
 def test_the_namespace_of_another_makes_no_difference() -> None:
     ledger = make_ledger(make_queue("root.a", max={"vcore": 4000}))
     ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("rival")), now=START)
-    told(ledger, make_pod("fair", queue="root.a"))
-    told(ledger, make_pod("forced", queue="root.nope", node="n1", namespace="rival"))
-    told(ledger, make_pod("waits", queue="root.nope", namespace="rival"))
+    shown(ledger, make_pod("fair", queue="root.a"))
+    shown(ledger, make_pod("forced", queue="root.nope", node="n1", namespace="rival"))
+    shown(ledger, make_pod("waits", queue="root.nope", namespace="rival"))
     assert {str(each.id): str(each.queue) for each in ledger.view.applications()} == {
         "default/app-1": "root.a",
         "rival/app-1": "None",

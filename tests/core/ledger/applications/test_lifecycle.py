@@ -22,7 +22,7 @@ JOB = AppId("job", "default")
 
 
 def submit(ledger: Ledger, name: str, *, at: float = 0.0, app: str = "job", **facts: object) -> bool:
-    """Show a pod and have it filtered; whether it was admitted."""
+    """Show a pod and call filter for it; True if it was admitted."""
     pod = make_pod(name, app=app, created=START + at, **facts)  # type: ignore[arg-type]
     ledger.apply(on.PodObserved(pod), now=START + at)
     return isinstance(filtered(ledger, pod.uid, now=START + at), Admitted)
@@ -34,7 +34,7 @@ def job(ledger: Ledger, app_id: str = "job") -> Application:
     return found
 
 
-def gone(ledger: Ledger, name: str, *, at: float = 0.0) -> None:
+def delete(ledger: Ledger, name: str, *, at: float = 0.0) -> None:
     ledger.apply(on.PodDeleted(PodUid(f"uid-{name}")), now=START + at)
 
 
@@ -79,7 +79,7 @@ def test_from_the_first_pod_to_the_last() -> None:
     assert job(ledger).state is AppState.ACCEPTED
     filtered(ledger, "uid-one", now=START + 1)
     assert job(ledger).state is AppState.RUNNING
-    gone(ledger, "one", at=2)
+    delete(ledger, "one", at=2)
     assert (job(ledger).state, ledger.view.next_due()) == (
         AppState.COMPLETING,
         START + 2 + COMPLETING_FOR,
@@ -100,7 +100,7 @@ def test_from_the_first_pod_to_the_last() -> None:
 def test_a_new_pod_takes_up_what_completes_and_it_runs_at_once() -> None:
     ledger = make_ledger(replace(A, max_applications=1))
     submit(ledger, "one")
-    gone(ledger, "one", at=1)
+    delete(ledger, "one", at=1)
     submit(ledger, "other", app="other", at=2)
     assert job(ledger, "other").state is AppState.RUNNING
     assert submit(ledger, "two", at=3)
@@ -124,16 +124,16 @@ def test_the_submission_is_the_creation_of_its_oldest_pod() -> None:
     old = make_pod("old", app="job", created=START + 3)
     ledger.apply(on.PodObserved(old), now=START + 11)
     assert job(ledger).submitted == START + 3
-    gone(ledger, "old", at=12)
+    delete(ledger, "old", at=12)
     assert job(ledger).submitted == START + 3
 
 
 @pytest.mark.rule("APP-13")
-def test_one_that_never_had_a_queue_is_gone_with_its_pods() -> None:
+def test_one_that_never_had_a_queue_ends_with_its_pods() -> None:
     ledger = make_ledger(A)
     submit(ledger, "one", queue="root.nowhere")
     assert job(ledger).state is AppState.REJECTED
-    gone(ledger, "one")
+    delete(ledger, "one")
     assert ledger.view.application(JOB) is None
     ended = ledger.view.identities.ended("job")
     assert ended is not None
@@ -161,9 +161,9 @@ def test_only_what_is_accepted_is_held_by_a_number_of_applications() -> None:
     assert [submit(ledger, "one"), submit(ledger, "two")] == [True, True]
     assert not submit(ledger, "other", app="other")
     assert job(ledger, "other").state is AppState.ACCEPTED
-    gone(ledger, "one")
+    delete(ledger, "one")
     assert woken(ledger, now=START) == []
-    gone(ledger, "two")
+    delete(ledger, "two")
     assert woken(ledger, now=START) == ["uid-other"]
 
 
@@ -173,7 +173,7 @@ def test_one_that_completes_does_not_count_for_its_user_any_more() -> None:
     ledger = make_ledger(limited)
     submit(ledger, "one")
     assert not submit(ledger, "other", app="other")
-    gone(ledger, "one")
+    delete(ledger, "one")
     assert woken(ledger, now=START) == ["uid-other"]
 
 
@@ -182,7 +182,7 @@ def test_a_leaf_that_only_completing_applications_are_in_may_become_a_parent() -
     submit(ledger, "one")
     document = make_partition(make_queue("root.a", leaf=False), make_queue("root.a.x"))
     assert ledger.view.conflicts(document) == ("root.a runs 1 applications and cannot become a parent queue",)
-    gone(ledger, "one")
+    delete(ledger, "one")
     assert ledger.view.conflicts(document) == ()
     ledger.apply(on.Configured(document, LedgerSettings()), now=START)
     assert ledger.view.application(JOB) is None

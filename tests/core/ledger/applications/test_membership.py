@@ -1,4 +1,4 @@
-"""An application is known by its namespace and id: nobody gets into another's, or is kept out of his own."""
+"""Applications are known by namespace and id: no pod gets into another's, or is kept out of its own."""
 
 from itertools import permutations
 
@@ -30,7 +30,7 @@ def ledger_of(*queues: QueueSpec, settings: LedgerSettings | None = None, listed
     return ledger
 
 
-def told(ledger: Ledger, *pods: PodFacts) -> list[str]:
+def reasons_after(ledger: Ledger, *pods: PodFacts) -> list[str]:
     """The reasons of the Events that follow."""
     effects = [effect for pod in pods for effect in ledger.apply(on.PodObserved(pod), now=START)]
     return [effect.reason for effect in effects if isinstance(effect, PostEvent)]
@@ -43,9 +43,9 @@ def placed(ledger: Ledger) -> dict[str, str]:
 @pytest.mark.rule("POD-3", "POD-5")
 def test_a_pod_of_another_namespace_makes_an_application_of_its_own() -> None:
     ledger = ledger_of(make_queue("root.a"), make_queue("root.b"))
-    assert told(ledger, make_pod("first", queue="root.a")) == []
-    assert told(ledger, make_pod("theirs", namespace="other", queue="root.b")) == [OF_ANOTHER]
-    assert told(ledger, make_pod("more", namespace="other", queue="root.a")) == []
+    assert reasons_after(ledger, make_pod("first", queue="root.a")) == []
+    assert reasons_after(ledger, make_pod("theirs", namespace="other", queue="root.b")) == [OF_ANOTHER]
+    assert reasons_after(ledger, make_pod("more", namespace="other", queue="root.a")) == []
     assert placed(ledger) == {"default/app-1": "root.a", "other/app-1": "root.b"}
     assert (usage(ledger, "root.a"), usage(ledger, "root.b")) == ((0, 0, 1000), (0, 0, 2000))
     assert ledger.view.identities.tally.of_another == 1
@@ -61,7 +61,7 @@ def test_the_event_does_not_say_whose_the_other_one_is() -> None:
 
 
 @pytest.mark.rule("APP-9")
-def test_nobody_has_the_pods_of_another_marked_failed() -> None:
+def test_no_user_gets_the_pods_of_another_marked_failed() -> None:
     """A Hard gang that cannot come was another's application before."""
     ledger = ledger_of(make_queue("root.a"))
     ledger.apply(on.PodObserved(make_pod("gang", gang=make_gang(3), task_group="g")), now=START)
@@ -99,8 +99,8 @@ def test_no_choice_of_names_leads_into_another_namespace(app: str, namespace: st
     ledger = ledger_of(make_queue("root.a"), make_queue("root.b"))
     ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts(namespace)), now=START)
     victims = [make_pod(f"v-{at}", app=each) for at, each in enumerate(("", "app-1", app, f"{app}-x"))]
-    told(ledger, *victims)
-    told(ledger, make_pod("rival", app=app, namespace=namespace, queue="root.b"))
+    reasons_after(ledger, *victims)
+    reasons_after(ledger, make_pod("rival", app=app, namespace=namespace, queue="root.b"))
     assert usage(ledger, "root.b") == (0, 0, 1000)
     assert usage(ledger, "root.a")[2] == 4000
     assert drifts(ledger) == []
@@ -132,37 +132,37 @@ def test_the_same_user_may_join_from_another_namespace(
     settings: LedgerSettings, user: Identity, joins: bool
 ) -> None:
     ledger = ledger_of(make_queue("root.a"), make_queue("root.b"), settings=settings)
-    told(ledger, make_pod("first", identity=ALICE))
-    events = told(ledger, make_pod("second", namespace="other", queue="root.b", identity=user))
+    reasons_after(ledger, make_pod("first", identity=ALICE))
+    events = reasons_after(ledger, make_pod("second", namespace="other", queue="root.b", identity=user))
     assert events == ([] if joins else [OF_ANOTHER])
     assert usage(ledger, "root.b") == ((0, 0, 0) if joins else (0, 0, 1000))
     assert drifts(ledger) == []
 
 
-def test_nobody_joins_nobody() -> None:
+def test_pods_without_a_user_join_no_application_of_another() -> None:
     ledger = ledger_of(make_queue("root.a"), make_queue("root.b"), settings=SHARED)
-    told(ledger, make_pod("first"), make_pod("second", namespace="other", queue="root.b"))
+    reasons_after(ledger, make_pod("first"), make_pod("second", namespace="other", queue="root.b"))
     assert usage(ledger, "root.b") == (0, 0, 1000)
 
 
 @pytest.mark.rule("ID-3")
 def test_within_a_namespace_the_first_pod_counts_also_when_it_joined_another() -> None:
     ledger = ledger_of(make_queue("root.a"), make_queue("root.b"), settings=SHARED)
-    told(ledger, make_pod("first", identity=ALICE))
-    told(ledger, make_pod("second", namespace="other", identity=ALICE, queue="root.b"))
-    told(ledger, make_pod("third", namespace="other", identity=BOB, queue="root.b"))
+    reasons_after(ledger, make_pod("first", identity=ALICE))
+    reasons_after(ledger, make_pod("second", namespace="other", identity=ALICE, queue="root.b"))
+    reasons_after(ledger, make_pod("third", namespace="other", identity=BOB, queue="root.b"))
     assert placed(ledger) == {"default/app-1": "root.a"}
     for name in ("second", "third"):
         ledger.apply(on.PodDeleted(make_pod(name).uid), now=START)
-    told(ledger, make_pod("again", namespace="other", identity=BOB, queue="root.b"))
+    reasons_after(ledger, make_pod("again", namespace="other", identity=BOB, queue="root.b"))
     assert placed(ledger) == {"default/app-1": "root.a", "other/app-1": "root.b"}
     assert drifts(ledger) == []
 
 
 def test_what_is_shown_names_the_namespace_where_the_id_alone_would_not_do() -> None:
     ledger = ledger_of(make_queue("root.a"))
-    told(ledger, make_pod("first", identity=ALICE), make_pod("alone", app="alone", identity=ALICE))
-    told(ledger, make_pod("second", namespace="other", identity=ALICE))
+    reasons_after(ledger, make_pod("first", identity=ALICE), make_pod("alone", app="alone", identity=ALICE))
+    reasons_after(ledger, make_pod("second", namespace="other", identity=ALICE))
     facts = Facts(ledger.view)
     views = [app_from(facts, each) for each in ledger.view.identities.named("app-1")]
     assert [(each.application_id, each.namespace) for each in views] == [
@@ -195,7 +195,7 @@ def test_it_is_the_same_after_a_restart_in_whatever_order_the_namespaces_come(
     found = set()
     for order in permutations(pods):
         ledger = ledger_of(make_queue("root.a"), make_queue("root.b"), settings=settings, listed=False)
-        told(ledger, *order)
+        reasons_after(ledger, *order)
         ledger.apply(on.PodsListed(frozenset(pod.uid for pod in pods)), now=START)
         assert drifts(ledger) == []
         found.add((tuple(sorted(placed(ledger).items())), usage(ledger, "root.a"), usage(ledger, "root.b")))

@@ -34,7 +34,7 @@ def events(effects: tuple[Effect, ...]) -> list[str]:
 
 
 def written(effects: tuple[Effect, ...]) -> str:
-    """What is to be found by the next process."""
+    """Records that the next process will find."""
     (record,) = [each for each in effects if isinstance(each, WriteRecord)]
     return dict(record.entries)[APPLICATION] or ""
 
@@ -44,7 +44,7 @@ def written(effects: tuple[Effect, ...]) -> str:
     [{"queue": "root.b"}, {"app_id": "another"}, {"queue": ""}, {"identity": Identity("bob")}],
     ids=["queue", "application", "none", "user"],
 )
-def test_it_is_told_and_the_pod_stays_where_it_is(change: dict[str, object]) -> None:
+def test_it_is_reported_and_the_pod_stays_where_it_is(change: dict[str, object]) -> None:
     ledger = two_queues()
     shown(ledger, RUNS, version=1)
     effects = shown(ledger, replace(RUNS, **change), version=2)  # type: ignore[arg-type]
@@ -59,7 +59,7 @@ def test_it_is_told_and_the_pod_stays_where_it_is(change: dict[str, object]) -> 
     assert drifts(ledger) == []
 
 
-def test_what_is_shown_again_is_not_told_again() -> None:
+def test_a_change_that_is_shown_again_is_not_reported_again() -> None:
     ledger = two_queues()
     shown(ledger, RUNS, version=1)
     changed = replace(RUNS, queue="root.b")
@@ -67,14 +67,14 @@ def test_what_is_shown_again_is_not_told_again() -> None:
     assert shown(ledger, changed, version=3) == ()
 
 
-def test_many_changes_are_counted_and_told_now_and_then() -> None:
+def test_many_changes_are_counted_and_reported_now_and_then() -> None:
     ledger = two_queues()
     shown(ledger, RUNS, version=1)
-    told = [
+    reported = [
         len(events(shown(ledger, replace(RUNS, queue=f"root.b{at}"), version=at + 2, now=START + at)))
         for at in range(round(REPORTS_APART) + 1)
     ]
-    assert sum(told) == 2
+    assert sum(reported) == 2
     assert ledger.view.identities.tally.relabelled == REPORTS_APART + 1
 
 

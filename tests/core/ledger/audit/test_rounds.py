@@ -19,7 +19,7 @@ from tests.builders import START, make_pod
 from tests.core.ledger.audit.corruptions.busy import COUNTERS, busy_ledger
 from tests.core.ledger.audit.corruptions.table import CORRUPTIONS
 
-TOLD = {
+MESSAGES = {
     "config.settings",
     "config.generation",
     "config.rules",
@@ -84,13 +84,13 @@ TOLD = {
     "unguarded.reported",
     "applications.tally",
 }
-"""What was told or is only a note: nothing follows it from, so there is nothing to compare it with."""
+"""Messages and notes: nothing determines them, so there is nothing to compare them with."""
 
 CONFIGURED = {
     *("path", "spec", "max", "parent", "chain", "children", "draining", "dynamic", "entries", "properties"),
     *("paths", "is_root"),
 }
-"""What a queue is told by documents and nodes; the root's max has a corruption of its own."""
+"""Values that documents and nodes give a queue; the root's max has a corruption of its own."""
 
 
 @pytest.mark.corrupts_ledger
@@ -113,7 +113,7 @@ def _fields_of(state: State) -> Iterator[str]:
 
 
 def test_no_counter_is_left_out() -> None:
-    derived = {*_fields_of(State())} - TOLD
+    derived = {*_fields_of(State())} - MESSAGES
     assert derived == {field for field, _, _ in CORRUPTIONS}
 
 

@@ -1,4 +1,4 @@
-"""F-10: a pod is of a DaemonSet when the DaemonSet says so, not when the pod does."""
+"""F-10: a pod belongs to a DaemonSet if the DaemonSet says so, not if the pod does."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def world_of(*sets: DaemonSetFacts, **settings: bool) -> World:
 
 
 def ask(world: World, **facts: object) -> None:
-    """One that says that `AGENTS` made it for ``n1``, whether or not there is such a DaemonSet."""
+    """A pod that claims that `AGENTS` made it for ``n1``, whether or not there is such a DaemonSet."""
     pod = world.asks("ask", "root.a", **{**OF_AGENTS, **facts})
     world.tell(on.PodObserved(replace(pod, required_node=HERE, version=2)))
 
@@ -42,7 +42,7 @@ def required(world: World) -> str:
 
 
 @pytest.mark.rule("RNP-1")
-def test_a_pod_that_its_daemon_set_knows_gets_room() -> None:
+def test_a_pod_that_its_daemon_set_knows_gets_capacity() -> None:
     world = world_of(AGENTS)
     ask(world)
     assert (required(world), world.victims()) == ("n1", {"victim"})
@@ -67,7 +67,7 @@ FORGED: list[tuple[str, tuple[DaemonSetFacts, ...], dict[str, object]]] = [
 
 @pytest.mark.rule("RNP-1")
 @pytest.mark.parametrize(("sets", "facts"), [each[1:] for each in FORGED], ids=[each[0] for each in FORGED])
-def test_a_pod_that_no_daemon_set_knows_evicts_nobody(
+def test_a_pod_that_no_daemon_set_knows_evicts_no_pod(
     sets: tuple[DaemonSetFacts, ...], facts: dict[str, object]
 ) -> None:
     world = world_of(*sets)
@@ -89,7 +89,7 @@ def test_without_a_claim_a_node_named_by_fields_gives_no_rights() -> None:
 
 
 @pytest.mark.parametrize(
-    "gone",
+    "deletion",
     [
         on.ObjectDeleted(on.DAEMON_SETS, KEY),
         on.ObjectsListed(on.DAEMON_SETS, frozenset()),
@@ -100,14 +100,14 @@ def test_without_a_claim_a_node_named_by_fields_gives_no_rights() -> None:
     ],
     ids=["deleted", "not in the list", "made anew", "selects others"],
 )
-def test_news_of_a_daemon_set_count_at_once(gone: on.Event) -> None:
+def test_updates_of_a_daemon_set_count_at_once(deletion: on.Event) -> None:
     world = world_of()
     ask(world)
     for _ in range(2):
         assert (required(world), world.victims()) == ("", set())
         world.tell(on.ObjectObserved(on.DAEMON_SETS, AGENTS))
         assert (required(world), world.victims()) == ("n1", {"victim"})
-        world.tell(gone)
+        world.tell(deletion)
     assert (required(world), world.victims()) == ("", set())
 
 
@@ -144,7 +144,7 @@ def test_labels_and_owners_that_are_edited_count_at_once() -> None:
 
 @pytest.mark.rule("PRE-6")
 @pytest.mark.parametrize("known", [True, False])
-def test_who_only_says_that_it_is_bound_to_its_node_may_go(known: bool) -> None:
+def test_a_pod_that_only_claims_to_be_bound_to_its_node_may_be_evicted(known: bool) -> None:
     world = World(queue("root.a", guaranteed=1), queue("root.b"), nodes={"n1": 1})
     world.first_pods("app", queue="root.b")
     world.runs("victim", "root.b", app_id="app", required_node=HERE)
@@ -167,7 +167,7 @@ def test_a_plan_falls_when_its_daemon_set_goes() -> None:
 # -- where guarantees bind DaemonSets too -----------------------------------------------------------------
 
 
-def test_where_guarantees_count_they_are_kept() -> None:
+def test_where_guarantees_count_they_are_respected() -> None:
     world = world_of(AGENTS, daemon_sets_keep_guarantees=True)
     ask(world, priority=5)
     refusal = world.refused()
@@ -188,7 +188,7 @@ def test_where_guarantees_count_an_equal_is_spared() -> None:
 
 
 def test_where_guarantees_count_each_victim_is_reckoned_with() -> None:
-    """Of two pods of a queue that is guaranteed one, one may go, so two are not found."""
+    """Of two pods of a queue that is guaranteed one, one may be evicted, so two are not found."""
     world = World(
         queue("root.a"), queue("root.b", guaranteed=1), nodes={"n1": 2}, daemon_sets_keep_guarantees=True
     )

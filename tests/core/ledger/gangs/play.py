@@ -1,5 +1,7 @@
-"""A played cluster around one ledger, for gangs: what is asked for is done at once, and told; and the gangs
-with which tests begin. No tests."""
+"""A played cluster around one ledger, for gangs, and the gangs with which tests begin. No tests.
+
+Effects are carried out at once, and their outcomes are reported.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,9 +23,12 @@ from tests.builders import START, bind_called, filtered, make_gang, make_ledger,
 
 
 class GangPlay:
-    """``pods``: what the API server has; ``done``: effects, in their order; ``failing``: names of kinds of
-    effects that are not carried out; ``hidden``: so many placeholders are made, and gone before anybody is
-    shown them."""
+    """A played cluster for gangs.
+
+    ``pods``: what the API server has. ``done``: effects in their order. ``failing``: names of kinds of
+    effects that are not carried out. ``hidden``: how many placeholders are made and deleted before any watch
+    shows them.
+    """
 
     def __init__(self, ledger: Ledger, *, now: float = START) -> None:
         self.ledger, self.now = ledger, now
@@ -61,7 +66,7 @@ class GangPlay:
                 self.bind(pod.uid, node)
 
     def wait(self, seconds: float) -> None:
-        """Second by second."""
+        """Let time pass, second by second."""
         until = self.now + seconds
         while self.now < until:
             self.now = min(until, self.now + 1)
@@ -102,12 +107,12 @@ class GangPlay:
         return found
 
     def counts(self, app: str = "app-1") -> list[tuple[int, int, int]]:
-        """Of each group: count, replaced, timed out."""
+        """Count, replaced and timed out of each task group."""
         groups = self.gang_progress(app).groups.values()
         return [(each.count, each.replaced, each.timed_out) for each in groups]
 
     def restarted(self, ledger: Ledger) -> None:
-        """Paddock starts anew, on what the API server has."""
+        """Restart Paddock on what the API server has."""
         self.ledger = ledger
         effects: list[Effect] = []
         for pod in list(self.pods.values()):
@@ -222,7 +227,7 @@ def started(
 
 
 def hold_back(world: GangPlay, kind: str) -> list[Effect]:
-    """Effects of a kind are neither done nor answered from now on."""
+    """Neither carry out nor answer effects of a kind from now on."""
     held: list[Effect] = []
     carry_out: Callable[..., None] = world._carry_out
 

@@ -1,4 +1,4 @@
-"""Gangs at submit: who is taken in, who is refused and until when, and what is told of broken definitions."""
+"""Gangs at submit: which are accepted, which are refused until when, and reports of broken definitions."""
 
 from dataclasses import replace
 
@@ -122,7 +122,7 @@ def test_too_large_is_said_before_not_by_age() -> None:
 
 
 @pytest.mark.rule("GANG-6", "APP-8")
-def test_the_application_is_rejected_and_its_pods_are_told_why() -> None:
+def test_the_application_is_rejected_and_its_pods_get_the_reason() -> None:
     ledger = make_ledger(make_queue("root.a", max={"vcore": 2000}))
     text = "GangTooLarge: root.a max vcore=2, below the gang's 10"
     assert events(observed(ledger, "p1", gang=make_gang())) == [("ApplicationFailed", "", text)]
@@ -237,11 +237,11 @@ def test_a_placeholder_is_never_the_one_that_others_depend_on() -> None:
 
 
 @pytest.mark.rule("POD-12")
-def test_a_broken_definition_is_told_once_and_its_pods_go_like_any_others() -> None:
+def test_a_broken_definition_is_reported_once_and_its_pods_go_like_any_others() -> None:
     ledger = make_ledger(with_policy(make_queue("root.a", max={"vcore": 9000}), "fair"))
     broken = Misdefined("task groups: minMember must be at least 1")
-    told = "task groups: minMember must be at least 1; its pods are placed like any others"
-    assert events(observed(ledger, "p1", gang=broken)) == [("GangScheduling", "TaskGroupsError", told)]
+    message = "task groups: minMember must be at least 1; its pods are placed like any others"
+    assert events(observed(ledger, "p1", gang=broken)) == [("GangScheduling", "TaskGroupsError", message)]
     assert events(observed(ledger, "p1", gang=broken, version=2)) == []
     assert events(observed(ledger, "p2", gang=broken)) == []
     assert application(ledger).gang is None
@@ -260,11 +260,11 @@ def test_task_groups_do_not_count_where_gangs_are_switched_off() -> None:
 
 
 @pytest.mark.rule("COS-1")
-def test_labels_of_a_group_that_make_no_sense_are_told_once() -> None:
+def test_invalid_labels_of_a_group_are_reported_once() -> None:
     ledger = make_ledger(make_queue("root.a"))
     wrong = Misdefined("min-available must be a whole number")
-    told = "min-available must be a whole number; the pod is in no group"
-    assert events(observed(ledger, "p1", pod_group=wrong)) == [("GangScheduling", "PodGroupError", told)]
+    message = "min-available must be a whole number; the pod is in no group"
+    assert events(observed(ledger, "p1", pod_group=wrong)) == [("GangScheduling", "PodGroupError", message)]
     assert events(observed(ledger, "p1", pod_group=wrong, version=2)) == []
     assert events(observed(ledger, "p2", pod_group=PodGroup("g", 2))) == []
     assert isinstance(filtered(ledger, "uid-p1", now=START), Admitted)

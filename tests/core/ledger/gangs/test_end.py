@@ -1,4 +1,4 @@
-"""Gangs that are over, or were none: nothing is left that the ledger would stumble over later."""
+"""Gangs that are over, or never were: nothing is left that would trouble the ledger later."""
 
 from dataclasses import replace
 
@@ -15,8 +15,8 @@ from tests.core.ledger.gangs.play import GangPlay
 
 
 @pytest.mark.rule("APP-5", "GANG-20")
-def test_a_gang_that_is_over_is_not_looked_at_when_its_time_comes() -> None:
-    """Its placeholder was without a node when the process began, so that no node's loss ends its time."""
+def test_a_gang_that_is_over_is_not_checked_when_its_time_comes() -> None:
+    """The placeholder had no node when the process began, so the loss of a node does not end its time."""
     world = GangPlay(make_ledger(make_queue("root.a"), listed=False))
     gang = make_gang(2)
     world.create("m1", gang=gang, task_group="g", node="n1")
@@ -47,10 +47,10 @@ def test_an_application_without_a_gang_waits_for_whoever_says_to_be_its_placehol
 
 @pytest.mark.rule("GANG-16")
 @pytest.mark.parametrize("style", [GangStyle.SOFT, GangStyle.HARD])
-def test_a_gang_whose_time_is_up_waits_ten_seconds_for_a_placeholder_that_nobody_has_seen(
+def test_a_gang_whose_time_is_up_waits_ten_seconds_for_an_unseen_placeholder(
     style: GangStyle,
 ) -> None:
-    """The API server has made it, and it was gone again before any watch could show it."""
+    """The API server made it, and it disappeared before any watch could show it."""
     world = GangPlay(make_ledger(make_queue("root.a")))
     world.hidden = 1
     policy = GangPolicy(style, 5)
@@ -70,7 +70,7 @@ def test_a_gang_whose_time_is_up_waits_ten_seconds_for_a_placeholder_that_nobody
 
 
 @pytest.mark.rule("GANG-17")
-def test_nobody_is_told_of_placeholders_that_are_not_made() -> None:
+def test_placeholders_that_are_not_made_are_not_reported() -> None:
     world = GangPlay(make_ledger(make_queue("root.a")))
     gang = replace(make_gang(2), policy=GangPolicy(timeout=20))
     world.create("m1", gang=gang, task_group="g", created=START - 21)
@@ -78,7 +78,7 @@ def test_nobody_is_told_of_placeholders_that_are_not_made() -> None:
 
 
 @pytest.mark.rule("APP-14")
-def test_of_a_gang_that_is_over_its_numbers_are_kept_and_not_what_was_written() -> None:
+def test_a_gang_that_is_over_retains_its_numbers_and_not_its_texts() -> None:
     """Ten thousand are shown for three days, and an annotation may have a quarter of a million letters."""
     world = GangPlay(make_ledger(make_queue("root.a")))
     gang = make_gang(1)

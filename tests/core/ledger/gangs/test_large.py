@@ -1,4 +1,4 @@
-"""Gangs of thousands: what one of their placeholders costs does not grow with the gang."""
+"""Gangs of thousands: the cost of one of their placeholders does not grow with the gang."""
 
 from core.ledger import events as on
 from core.ledger.effects import CreatePlaceholder, Effect

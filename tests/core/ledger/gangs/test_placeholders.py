@@ -144,17 +144,17 @@ def test_they_are_ordinary_asks_that_count_in_the_queue() -> None:
 
 
 @pytest.mark.rule("REST-17")
-def test_it_is_told_of_each_that_has_a_node_once() -> None:
+def test_each_that_has_a_node_is_reported_once() -> None:
     world = waiting_gang(3)
     world.bind_placeholders(most=2)
     world.wait(3)
-    told = [each for each in world.done if isinstance(each, do.PostEvent)]
-    allocated = [each for each in told if each.action == "PlaceholderAllocated"]
+    reported = [each for each in world.done if isinstance(each, do.PostEvent)]
+    allocated = [each for each in reported if each.action == "PlaceholderAllocated"]
     assert [(each.kind, each.warning) for each in allocated] == [("Pod", False)] * 2
 
 
 @pytest.mark.rule("GANG-9", "GANG-10")
-def test_nobody_of_the_application_is_placed_before_all_have_a_node() -> None:
+def test_no_pod_of_the_application_is_placed_before_all_have_a_node() -> None:
     world = waiting_gang(2)
     world.create("driver")
     world.bind_placeholders(most=1)
@@ -181,7 +181,7 @@ def test_it_counts_as_running_from_its_first_placeholder_on() -> None:
 
 @pytest.mark.rule("GANG-9")
 def test_a_size_that_was_changed_on_the_way_does_not_keep_it_from_starting() -> None:
-    """A LimitRange adds what a placeholder does not say; YuniKorn's sum would never come out even (APP-4)."""
+    """A LimitRange adds what a placeholder leaves open. YuniKorn's sum would never come out even (APP-4)."""
     world = waiting_gang(1)
     (placeholder,) = world.placeholders()
     world._show(replace(placeholder, size=sized(1500)))

@@ -1,4 +1,4 @@
-"""Members of a gang take the room of its placeholders over: in which steps, and what can come between."""
+"""Replacement of a gang's placeholders by its members: the steps, and what can come between."""
 
 from dataclasses import replace
 
@@ -97,7 +97,7 @@ def test_a_member_waits_while_its_placeholder_is_there() -> None:
 
 
 @pytest.mark.rule("GANG-12")
-def test_it_is_let_onto_that_node_only_and_others_only_where_there_is_room_beside() -> None:
+def test_it_is_admitted_to_that_node_only_and_others_only_beside_its_capacity() -> None:
     world = play(nodes=2)
     world.tell(on.ObjectObserved(on.NODES, make_node("n1", cpu=1000)))
     world.create("m1", gang=make_gang(1), task_group="g")
@@ -204,8 +204,11 @@ def test_a_member_that_goes_before_its_placeholder_leaves_it_to_another() -> Non
 
 @pytest.mark.rule("GANG-12")
 @pytest.mark.parametrize(("tried", "patience"), [(True, 10), (False, 300)], ids=["tried", "never tried"])
-def test_room_that_a_member_does_not_take_is_given_back(tried: bool, patience: int) -> None:
-    """Ten seconds after kube-scheduler tried it; while that has a long queue, or is gone, it has longer."""
+def test_capacity_that_a_member_does_not_take_is_given_back(tried: bool, patience: int) -> None:
+    """The member has ten seconds after kube-scheduler tried it.
+
+    It has longer while kube-scheduler is busy.
+    """
     world = started(1, needed=1)
     world.bind_placeholders()
     if tried:
@@ -224,7 +227,7 @@ def test_room_that_a_member_does_not_take_is_given_back(tried: bool, patience: i
 
 
 @pytest.mark.rule("GANG-12")
-def test_a_bind_call_that_is_open_keeps_the_room() -> None:
+def test_an_open_bind_call_holds_the_capacity() -> None:
     world = started(1, needed=1)
     world.bind_placeholders()
     assert isinstance(filtered(world.ledger, "uid-m1", now=world.now), Admitted)
@@ -235,7 +238,7 @@ def test_a_bind_call_that_is_open_keeps_the_room() -> None:
 
 
 @pytest.mark.rule("GANG-12")
-def test_a_foreign_pod_that_takes_the_room_ends_the_take_over_at_once() -> None:
+def test_an_unmanaged_pod_that_takes_the_capacity_ends_the_replacement_at_once() -> None:
     world = play(nodes=2)
     world.tell(on.ObjectObserved(on.NODES, make_node("n1", cpu=1000)))
     world.create("m1", gang=make_gang(1), task_group="g")
@@ -276,7 +279,7 @@ def test_a_wake_up_that_was_lost_is_repeated() -> None:
 
 
 @pytest.mark.rule("GANG-12")
-def test_what_kube_scheduler_tried_before_the_room_was_there_says_nothing() -> None:
+def test_an_attempt_before_the_capacity_was_there_proves_nothing() -> None:
     world = started(1, needed=1)
     world.filter("uid-m1")
     world.bind_placeholders()
@@ -310,7 +313,7 @@ def test_a_step_that_could_not_be_done_is_tried_again(kind: str) -> None:
 
 @pytest.mark.rule("GANG-20")
 def test_a_link_whose_answer_was_lost_is_taken_off_again() -> None:
-    """It may have been written, and a start that finds it would keep room for what nobody began."""
+    """The record may have been written. A start that finds it would reserve capacity that no member needs."""
     world = started(1, needed=1)
     held = hold_back(world, "WriteRecord")
     world.bind_placeholders()
@@ -329,7 +332,7 @@ def test_a_refusal_before_is_of_no_account() -> None:
 
 
 @pytest.mark.rule("GANG-11")
-def test_room_on_another_node_is_held_before_its_placeholder_has_gone() -> None:
+def test_capacity_on_another_node_is_held_before_its_placeholder_is_deleted() -> None:
     world = started(1, needed=1, nodes=2, constraints=Constraints(selector=(("zone", "b"),)))
     world.tell(on.ObjectObserved(on.NODES, replace(make_node("n2", cpu=1000), labels={"zone": "b"})))
     hold_back(world, "DeletePod")

@@ -1,4 +1,4 @@
-"""Take-overs as seen by an instance that does not act, or by one that finds contradicting records."""
+"""Replacements seen by an instance that does not act, or by one that finds contradicting records."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from tests.core.ledger.gangs.play import GangPlay
 
 
 def linked() -> GangPlay:
-    """A member that is to take over the room of a placeholder, which nobody has deleted yet."""
+    """A member that is to replace a placeholder, which is not deleted yet."""
     world = GangPlay(make_ledger(make_queue("root.a"), nodes=2))
     world.create("m1", gang=make_gang(1), task_group="g")
     world.failing.add("DeletePod")
@@ -30,8 +30,8 @@ def test_a_member_that_another_instance_has_placed_leaves_its_placeholder_to_tha
 
 
 @pytest.mark.rule("GANG-12", "GANG-20")
-def test_of_two_members_that_name_one_placeholder_one_has_its_room() -> None:
-    """The record of the first was written, which nobody knew, and another member was chosen."""
+def test_of_two_members_that_name_one_placeholder_one_has_its_capacity() -> None:
+    """The record of the first was written without Paddock's knowledge, and another member was chosen."""
     world = linked()
     first = world.pods[PodUid("uid-m1")]
     world.create("m2", task_group="g")
@@ -48,7 +48,7 @@ def test_of_two_members_that_name_one_placeholder_one_has_its_room() -> None:
 
 
 @pytest.mark.rule("GANG-20")
-def test_a_member_that_names_a_pod_which_is_no_placeholder_has_no_room() -> None:
+def test_a_member_that_names_a_pod_which_is_no_placeholder_has_no_capacity() -> None:
     world = GangPlay(make_ledger(make_queue("root.a"), listed=False))
     gang = make_gang(1)
     world.create("m1", gang=gang, task_group="g", node="n1", gang_noted="Started")
@@ -58,8 +58,8 @@ def test_a_member_that_names_a_pod_which_is_no_placeholder_has_no_room() -> None
 
 
 @pytest.mark.rule("GANG-12", "GANG-20")
-def test_a_member_says_of_itself_which_node_is_kept_for_it_after_a_take_over_that_came_to_nothing() -> None:
-    """One was kept for it before the restart, after another take-over that came to nothing."""
+def test_a_member_names_the_node_reserved_for_it_after_a_failed_replacement() -> None:
+    """The node was reserved for it before the restart, after another replacement that failed."""
     world = GangPlay(make_ledger(make_queue("root.a"), nodes=2, listed=False))
     gang = make_gang(1)
     world.create("m1", gang=gang, task_group="g", node="n1", gang_noted="Started")

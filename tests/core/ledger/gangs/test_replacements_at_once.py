@@ -1,4 +1,4 @@
-"""How many take-overs are begun at a time, in which order, and that none waits long for one that is stuck."""
+"""Replacements at a time: how many, in which order, and that none waits long for one that is stuck."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,7 +25,10 @@ def three_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Cluster(GangPlay):
-    """Deletions of placeholders wait in ``held`` for `let`, and those of gangs in ``stuck`` for longer."""
+    """A cluster that delays deletions of placeholders.
+
+    They wait in ``held`` for `let`, and those of gangs in ``stuck`` for longer.
+    """
 
     def __init__(self, nodes: int = 1) -> None:
         super().__init__(make_ledger(make_queue("root.a"), nodes=nodes))
@@ -39,7 +42,7 @@ class Cluster(GangPlay):
             self.create(name, app=app, gang=make_gang(members, cpu=100), cpu=100, task_group="g", **facts)
 
     def let(self, most: int = 1) -> None:
-        """That many placeholders go, those first that were to go first."""
+        """Carry out that many deletions of placeholders, in the order of the requests."""
         for _ in range(most):
             free = (uid for uid in self.held if self.pods[uid].app_id not in self.stuck)
             uid = next(free, None)
@@ -47,7 +50,7 @@ class Cluster(GangPlay):
                 super()._carry_out(self.held.pop(uid), reached=True)
 
     def linked(self, since: int = 0) -> list[str]:
-        """Members in the order in which they were told whose room they take."""
+        """Members in the order in which they were linked with a placeholder."""
         writes = [each for each in self.done[since:] if isinstance(each, do.WriteRecord)]
         return [each.name for each in writes if dict(each.entries).get(REPLACES)]
 
@@ -59,7 +62,7 @@ class Cluster(GangPlay):
 
 
 def played(*gangs: tuple[str, int], **facts: object) -> Cluster:
-    """All placeholders have their nodes, and none has gone."""
+    """A gang whose placeholders all have their nodes, before any deletion."""
     cluster = Cluster()
     for app, members in gangs:
         cluster.gang(app, members, **facts)
@@ -72,7 +75,7 @@ def played(*gangs: tuple[str, int], **facts: object) -> Cluster:
 
 @pytest.mark.rule("GANG-12")
 @pytest.mark.parametrize("gates", [(), (OWN_GATE,)], ids=["refused", "gated"])
-def test_the_next_member_is_linked_when_one_has_its_room(gates: tuple[str, ...]) -> None:
+def test_the_next_member_is_linked_when_one_has_its_capacity(gates: tuple[str, ...]) -> None:
     cluster = played(("a", 5), gates=gates)
     assert cluster.linked() == ["a-0", "a-1", "a-2"]
     cluster.let()
@@ -82,7 +85,7 @@ def test_the_next_member_is_linked_when_one_has_its_room(gates: tuple[str, ...])
 
 
 @pytest.mark.rule("GANG-12")
-def test_members_that_have_their_room_hold_nobody_up_until_they_are_bound() -> None:
+def test_members_with_capacity_hold_no_pod_up_until_they_are_bound() -> None:
     cluster = played(("a", 20))
     while cluster.held:
         cluster.let()
@@ -133,7 +136,7 @@ def test_kube_scheduler_comes_to_those_of_higher_priority_first() -> None:
 
 
 def with_one_stuck() -> Cluster:
-    """A gang whose placeholders are deleted, and do not go."""
+    """A gang whose placeholders are deleted, and stay."""
     cluster = Cluster()
     cluster.stuck.add("a")
     cluster.gang("a", 20)
@@ -176,7 +179,7 @@ def test_one_is_stuck_no_longer_when_its_placeholders_go_after_all() -> None:
 
 
 @pytest.mark.rule("GANG-12")
-def test_writes_that_fail_hold_nobody_up() -> None:
+def test_writes_that_fail_hold_no_pod_up() -> None:
     cluster = Cluster()
     carry_out: Callable[..., None] = cluster._carry_out
 
@@ -191,7 +194,7 @@ def test_writes_that_fail_hold_nobody_up() -> None:
 
 
 def test_it_is_known_when_the_next_may_begin() -> None:
-    """A clock that moves from one moment to the next must stop there."""
+    """A clock that moves from event to event must stop there."""
     cluster = played(("a", 5))
     linked = cluster.now
     due = cluster.ledger.view.next_due()
@@ -274,8 +277,8 @@ def test_one_that_is_refused_its_node_again_has_ten_seconds() -> None:
 
 
 @pytest.mark.rule("GANG-12")
-def test_asks_whose_turn_was_counted_there_take_no_room_away() -> None:
-    """Others may be let through to a node that has room for one, and be placed elsewhere."""
+def test_asks_whose_turn_was_counted_there_take_no_capacity_away() -> None:
+    """Others may be admitted to a node with capacity for one, and be placed elsewhere."""
     cluster = Cluster(nodes=2)
     cluster.tell(on.ObjectObserved(on.NODES, make_node("n1", cpu=100)))
     cluster.gang("a", 1)

@@ -1,5 +1,7 @@
-"""A gang after a restart of Paddock, or where one that stood by acts: placeholders and take-overs go on, and
-what is written on a pod is believed only of those that were there (GANG-5, GANG-20)."""
+"""A gang after a restart of Paddock, or where a standby acts (GANG-5, GANG-20).
+
+Placeholders and replacements go on. Records are believed only on pods that existed before.
+"""
 
 from dataclasses import replace
 
@@ -30,8 +32,8 @@ def test_after_a_restart_only_those_that_are_missing_are_made() -> None:
     world = waiting_gang(4)
     world.bind_placeholders(most=2)
     names = {pod.name for pod in world.placeholders()}
-    gone = world.placeholders()[-1]
-    del world.pods[gone.uid]
+    deleted = world.placeholders()[-1]
+    del world.pods[deleted.uid]
     world.restarted(fresh())
     assert {pod.name for pod in world.placeholders()} == names
     assert len([each for each in world.done if isinstance(each, CreatePlaceholder)]) == 5
@@ -145,7 +147,7 @@ def test_a_restart_between_the_first_member_and_the_others() -> None:
     assert world.counts() == [(2, 2, 0)]
 
 
-def test_one_that_came_later_and_says_it_takes_room_over_is_not_believed() -> None:
+def test_a_later_pod_that_claims_to_replace_one_is_not_believed() -> None:
     world = play()
     world.create("m1", gang=make_gang(1), task_group="g", replaces=PodUid("x"), reserved_node=NodeName("n1"))
     member = world.pods[PodUid("uid-m1")]

@@ -1,4 +1,4 @@
-"""Two instances watch the same gang and one acts: what the other makes of it when its time has come."""
+"""Two instances watch the same gang and one acts: what the other does when its time has come."""
 
 from collections.abc import Callable
 
@@ -19,8 +19,11 @@ SEEN = on.PodObserved | on.PodDeleted | on.TimePassed
 
 
 class Pair:
-    """``world``: the cluster around the instance that acts; the other one sees what the API server shows, and
-    nothing that it asks for is done."""
+    """Two instances.
+
+    ``world``: the cluster around the acting instance. The other one sees what the API server shows, and its
+    effects are not carried out.
+    """
 
     def __init__(self) -> None:
         self.world = GangPlay(make_ledger(make_queue("root.a")))
@@ -36,7 +39,7 @@ class Pair:
         self.world.tell = tell_both  # type: ignore[method-assign]
 
     def hold_back(self, *kinds: type[Effect]) -> None:
-        """These are neither done nor answered from now on: the instance dies before."""
+        """Neither carry out nor answer these effects from now on: the instance dies before."""
         carry_out: Callable[..., None] = self.world._carry_out
 
         def only_others(effect: Effect, *, reached: bool) -> None:
@@ -46,7 +49,7 @@ class Pair:
         self.world._carry_out = only_others  # type: ignore[method-assign]
 
     def take_charge(self) -> GangPlay:
-        """The one that acted is gone; the other one acts now."""
+        """Let the other instance act after the death of the acting one."""
         world = GangPlay(self.standby, now=self.world.now)
         world.pods = self.world.pods
         world._version = self.world._version
@@ -54,7 +57,7 @@ class Pair:
         return world
 
     def _apply(self, event: on.Event) -> None:
-        """Whatever it wants is not done, since it does not lead."""
+        """Apply an event. Effects are not carried out, since the instance does not lead."""
         for effect in self._passed(event):
             outcome = outcome_of(effect, Answer.FAILED)
             if outcome is not None:
@@ -102,7 +105,7 @@ def test_a_gang_ends_as_it_would_have(dies_before: tuple[type[Effect], ...]) -> 
 
 
 @pytest.mark.rule("GANG-20")
-def test_the_one_that_waits_does_nothing_and_holds_nobody_up() -> None:
+def test_the_standby_does_nothing_and_holds_no_pod_up() -> None:
     pair = Pair()
     names = members(pair.world, 2)
     pair.world.bind_placeholders()

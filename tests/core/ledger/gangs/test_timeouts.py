@@ -1,4 +1,4 @@
-"""What becomes of a gang whose time is over, or that has lost its placeholders or the pods they are for."""
+"""The end of a gang whose time is over, or that has lost its placeholders or the pods they are for."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from tests.core.ledger.gangs.play import GangPlay, play, waiting_gang, with_poli
 
 
 @pytest.mark.rule("GANG-15")
-def test_the_time_runs_from_the_first_that_has_room_and_is_less_by_the_age_of_the_pod() -> None:
+def test_the_time_runs_from_the_first_with_capacity_and_is_less_by_the_age_of_the_pod() -> None:
     world = play()
     gang = with_policy(make_gang(2), timeout=20)
     world.create("m1", gang=gang, task_group="g", created=START - 5)

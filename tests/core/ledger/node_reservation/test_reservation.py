@@ -1,4 +1,4 @@
-"""Nodes that are kept for one ask (CYC-2, CYC-6): for which, which node, from whom, and until when."""
+"""Nodes that are reserved for one ask (CYC-2, CYC-6): for which, which node, from whom, and until when."""
 
 from dataclasses import replace
 
@@ -49,14 +49,14 @@ def on_node(at: int, number: int, cpu: int) -> PodFacts:
 
 
 def passed(ledger: Ledger, *, at: float = 0.0) -> list[Effect]:
-    """All passes that are wanted by then, and what they ask for."""
+    """Effects of all cycles that are wanted by then."""
     effects: list[Effect] = list(ledger.apply(on.TimePassed(), now=START + at))
     while ledger.view.cycle_wanted:
         effects += ledger.apply(on.CycleDue(), now=START + at)
     return effects
 
 
-def kept(ledger: Ledger) -> dict[str, str]:
+def reserved(ledger: Ledger) -> dict[str, str]:
     return {str(node): str(uid) for node, uid in ledger.view.reserved_nodes.items()}
 
 
@@ -68,12 +68,12 @@ def written(effects: list[Effect]) -> list[tuple[str, str | None]]:
     ]
 
 
-def keeping() -> Ledger:
-    """Three nodes of three cores, one of them free on each; n1 is kept for an ask of three."""
+def reserving() -> Ledger:
+    """Three nodes of three cores, one of them free on each; n1 is reserved for an ask of three."""
     ledger = cluster(3000, 3000, 3000)
     ledger.apply(on.PodObserved(LARGE), now=START)
     assert written(passed(ledger)) == [("uid-large", "n1")]
-    assert kept(ledger) == {"n1": "uid-large"}
+    assert reserved(ledger) == {"n1": "uid-large"}
     return ledger
 
 
@@ -81,7 +81,7 @@ def keeping() -> Ledger:
 
 
 @pytest.mark.rule("CYC-6")
-def test_a_node_is_kept_once_the_ask_is_two_seconds_old() -> None:
+def test_a_node_is_reserved_once_the_ask_is_two_seconds_old() -> None:
     ledger = cluster(3000, 3000, 3000)
     ledger.apply(on.PodObserved(replace(LARGE, created=START)), now=START)
     assert passed(ledger) == []
@@ -91,61 +91,61 @@ def test_a_node_is_kept_once_the_ask_is_two_seconds_old() -> None:
 
 
 @pytest.mark.rule("CYC-6")
-def test_none_is_kept_in_a_cluster_that_is_merely_full() -> None:
-    """What a pod leaves there goes to whose turn it is."""
+def test_none_is_reserved_in_a_cluster_that_is_merely_full() -> None:
+    """The capacity that a pod leaves there goes to the next ask with a turn."""
     ledger = cluster(3000, 3000)
     ledger.apply(on.PodObserved(LARGE), now=START)
     passed(ledger)
-    assert kept(ledger) == {}
+    assert reserved(ledger) == {}
 
 
-def test_room_on_a_node_that_does_not_take_the_ask_does_not_count() -> None:
+def test_capacity_on_a_node_that_does_not_take_the_ask_does_not_count() -> None:
     ledger = cluster(3000, 3000)
     ledger.apply(
         on.ObjectObserved(on.NODES, replace(make_node("n3", cpu=9000), unschedulable=True)), now=START
     )
     ledger.apply(on.PodObserved(LARGE), now=START)
     passed(ledger)
-    assert kept(ledger) == {}
+    assert reserved(ledger) == {}
 
 
 @pytest.mark.rule("CYC-6")
-def test_none_is_kept_that_would_not_take_the_ask_when_empty() -> None:
+def test_none_is_reserved_that_would_not_take_the_ask_when_empty() -> None:
     ledger = cluster(2700, 2700, 2700, 2700)
     ledger.apply(on.PodObserved(LARGE), now=START)
     passed(ledger)
-    assert kept(ledger) == {}
+    assert reserved(ledger) == {}
 
 
-def test_none_is_kept_where_pods_without_queue_leave_too_little() -> None:
+def test_none_is_reserved_where_unmanaged_pods_leave_too_little() -> None:
     ledger = cluster(3000, 3000, 3000, 3000)
     foreign = make_pod("foreign", cpu=500, scheduler_name="x", app="", queue="", node="n1")
     ledger.apply(on.PodObserved(foreign), now=START)
     ledger.apply(on.PodObserved(LARGE), now=START)
     passed(ledger)
-    assert kept(ledger) == {"n2": "uid-large"}
+    assert reserved(ledger) == {"n2": "uid-large"}
 
 
-def test_none_is_kept_for_an_ask_that_its_queue_has_no_room_for() -> None:
+def test_none_is_reserved_for_an_ask_that_its_queue_has_no_capacity_for() -> None:
     ledger = cluster(3000, 3000, 3000)
     less = make_partition(make_queue("root.a", max={"vcore": 8000}))
     ledger.apply(on.Configured(less, LedgerSettings()), now=START)
     ledger.apply(on.PodObserved(LARGE), now=START)
     passed(ledger)
-    assert kept(ledger) == {}
+    assert reserved(ledger) == {}
 
 
-def test_half_of_the_nodes_are_kept_at_most() -> None:
+def test_at_most_half_of_the_nodes_are_reserved() -> None:
     ledger = cluster(3000, 3000, 3000, 3000, 3000)
     for number in range(5):
         pod = make_pod(f"large-{number}", cpu=3000, app="large", created=AGED)
         ledger.apply(on.PodObserved(pod), now=START)
     passed(ledger)
-    assert kept(ledger) == {"n1": "uid-large-0"}
+    assert reserved(ledger) == {"n1": "uid-large-0"}
     for at in range(5):
         ledger.apply(on.ObjectObserved(on.NODES, make_node("n9", cpu=1 + at)), now=START)
         passed(ledger)
-    assert kept(ledger) == {"n1": "uid-large-0", "n2": "uid-large-1", "n3": "uid-large-2"}
+    assert reserved(ledger) == {"n1": "uid-large-0", "n2": "uid-large-1", "n3": "uid-large-2"}
 
 
 # -- which node ------------------------------------------------------------------------------------------
@@ -167,18 +167,18 @@ def test_what_an_ask_would_leave(free: dict[str, int], asked: dict[str, int], le
 
 
 @pytest.mark.rule("CYC-6")
-def test_the_node_with_the_least_left_is_kept() -> None:
+def test_the_node_with_the_least_left_is_reserved() -> None:
     """Three cores are free on n1 and n2, where five are asked for: of ``vcore`` nothing is left on either."""
     ledger = cluster(9000, 9000, 3000)
     ledger.apply(on.PodObserved(make_pod("more", cpu=1, memory=2**39, app="small", node="n2")), now=START)
     pod = make_pod("large", cpu=5000, memory=2**39, app="large", created=AGED)
     ledger.apply(on.PodObserved(pod), now=START)
     passed(ledger)
-    assert kept(ledger) == {"n2": "uid-large"}
+    assert reserved(ledger) == {"n2": "uid-large"}
 
 
 @pytest.mark.rule("CYC-6")
-def test_a_node_that_does_not_admit_the_ask_is_not_kept() -> None:
+def test_a_node_that_does_not_admit_the_ask_is_not_reserved() -> None:
     ledger = cluster(3000, 3000, 3000, 3000)
     for name in ("n2", "n3", "n4"):
         node = replace(make_node(name, cpu=3000), labels={"disk": "ssd"})
@@ -186,15 +186,15 @@ def test_a_node_that_does_not_admit_the_ask_is_not_kept() -> None:
     picky = replace(LARGE, constraints=Constraints(selector=(("disk", "ssd"),)))
     ledger.apply(on.PodObserved(picky), now=START)
     passed(ledger)
-    assert kept(ledger) == {"n2": "uid-large"}
+    assert reserved(ledger) == {"n2": "uid-large"}
 
 
 # -- from whom -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("CYC-2")
-def test_filter_leaves_a_kept_node_to_the_one_it_is_kept_for() -> None:
-    ledger = keeping()
+def test_filter_leaves_a_reserved_node_to_its_pod() -> None:
+    ledger = reserving()
     ledger.apply(on.PodObserved(make_pod("other", cpu=500, app="other")), now=START)
     passed(ledger)
     offered = (NodeName("n1"), NodeName("n2"))
@@ -207,8 +207,8 @@ def test_filter_leaves_a_kept_node_to_the_one_it_is_kept_for() -> None:
 
 
 @pytest.mark.rule("CYC-2")
-def test_one_that_is_offered_kept_nodes_only_is_refused_and_keeps_its_turn() -> None:
-    ledger = keeping()
+def test_one_that_is_offered_reserved_nodes_only_is_refused_and_keeps_its_turn() -> None:
+    ledger = reserving()
     ledger.apply(
         on.PodObserved(replace(make_pod("other", cpu=500, app="other"), gates=(OWN_GATE,))), now=START
     )
@@ -223,17 +223,17 @@ def test_one_that_is_offered_kept_nodes_only_is_refused_and_keeps_its_turn() -> 
     assert ledger.view.has_turn(uid)
 
 
-def test_nobody_has_a_turn_on_a_node_kept_for_another() -> None:
+def test_no_pod_has_a_turn_on_a_node_reserved_for_another() -> None:
     """Two cores are free on n1, one each on the others."""
-    ledger = keeping()
+    ledger = reserving()
     ledger.apply(on.PodDeleted(PodUid("uid-s1-0")), now=START)
     ledger.apply(on.PodObserved(replace(make_pod("other", cpu=2000, app="o"), gates=(OWN_GATE,))), now=START)
     assert [each for each in passed(ledger) if isinstance(each, OpenGate)] == []
 
 
 @pytest.mark.rule("DESIGN-6")
-def test_a_gate_stays_shut_while_an_ask_without_filter_could_go_to_a_kept_node() -> None:
-    ledger = keeping()
+def test_a_gate_stays_shut_while_an_ask_without_filter_could_go_to_a_reserved_node() -> None:
+    ledger = reserving()
     gated = replace(make_pod("other", cpu=500, app="other"), gates=(OWN_GATE,), asks_filter=False)
     ledger.apply(on.PodObserved(gated), now=START)
     assert [each for each in passed(ledger) if isinstance(each, OpenGate)] == []
@@ -241,8 +241,8 @@ def test_a_gate_stays_shut_while_an_ask_without_filter_could_go_to_a_kept_node()
     assert [each.uid for each in passed(ledger) if isinstance(each, OpenGate)] == ["uid-other"]
 
 
-def test_a_bind_call_without_reservation_is_refused_a_kept_node() -> None:
-    ledger = keeping()
+def test_a_bind_call_without_reservation_is_refused_a_reserved_node() -> None:
+    ledger = reserving()
     ledger.apply(on.PodObserved(make_pod("other", cpu=500, app="other")), now=START)
     verdict = bind_called(ledger, "uid-other", "n1", now=START)
     assert isinstance(verdict, Refused)
@@ -253,8 +253,8 @@ def test_a_bind_call_without_reservation_is_refused_a_kept_node() -> None:
 
 
 @pytest.mark.rule("CYC-2")
-def test_the_ask_is_nominated_when_there_is_room_and_not_before() -> None:
-    ledger = keeping()
+def test_the_ask_is_nominated_when_there_is_capacity_and_not_before() -> None:
+    ledger = reserving()
     ledger.apply(on.PodDeleted(PodUid("uid-s1-0")), now=START)
     assert passed(ledger) == []
     ledger.apply(on.PodDeleted(PodUid("uid-s1-1")), now=START)
@@ -264,29 +264,29 @@ def test_the_ask_is_nominated_when_there_is_room_and_not_before() -> None:
     assert ledger.view.has_turn(LARGE.uid)
     filtered(ledger, LARGE.uid, now=START)
     bind_called(ledger, LARGE.uid, "n1", now=START)
-    assert kept(ledger) == {"n1": "uid-large"}
+    assert reserved(ledger) == {"n1": "uid-large"}
     effects = list(ledger.apply(on.PodBound(LARGE.uid, NodeName("n1")), now=START))
     assert written(effects) == [("uid-large", None)]
-    assert kept(ledger) == {}
+    assert reserved(ledger) == {}
 
 
 @pytest.mark.rule("CYC-2")
 def test_a_node_is_given_up_after_two_hours() -> None:
-    ledger = keeping()
+    ledger = reserving()
     ledger.apply(on.PodDeleted(PodUid("uid-s2-0")), now=START + RESERVED_AT_MOST - 1)
     passed(ledger, at=RESERVED_AT_MOST - 1)
-    assert "n1" in kept(ledger)
+    assert "n1" in reserved(ledger)
     ledger.apply(on.PodDeleted(PodUid("uid-s3-0")), now=START + RESERVED_AT_MOST)
     assert ("uid-large", None) in written(passed(ledger, at=RESERVED_AT_MOST))
 
 
 @pytest.mark.rule("CYC-2")
-def test_the_ask_takes_room_elsewhere_and_the_node_is_free() -> None:
-    ledger = keeping()
+def test_the_ask_takes_capacity_elsewhere_and_the_node_is_free() -> None:
+    ledger = reserving()
     ledger.apply(on.ObjectObserved(on.NODES, make_node("n4", cpu=4000)), now=START)
     effects = passed(ledger)
     assert written(effects) == [("uid-large", None)]
-    assert kept(ledger) == {}
+    assert reserved(ledger) == {}
     assert ledger.view.has_turn(LARGE.uid)
 
 
@@ -302,15 +302,15 @@ def test_the_ask_takes_room_elsewhere_and_the_node_is_free() -> None:
     ],
     ids=["gone", "leaving", "gated by another", "no node", "cordoned", "too small"],
 )
-def test_a_node_that_does_not_help_is_not_kept(event: on.Event) -> None:
-    ledger = keeping()
+def test_a_node_that_does_not_help_is_not_reserved(event: on.Event) -> None:
+    ledger = reserving()
     ledger.apply(event, now=START)
     passed(ledger)
-    assert "n1" not in kept(ledger)
+    assert "n1" not in reserved(ledger)
 
 
 def test_an_ask_that_finds_no_place_with_its_turn_gives_the_node_up() -> None:
-    ledger = keeping()
+    ledger = reserving()
     for uid in ("uid-s1-0", "uid-s1-1"):
         ledger.apply(on.PodDeleted(PodUid(uid)), now=START)
     passed(ledger)
@@ -318,21 +318,21 @@ def test_an_ask_that_finds_no_place_with_its_turn_gives_the_node_up() -> None:
     ledger.apply(on.PodObserved(nominated), now=START)
     refused = replace(nominated, unscheduled="0/2 nodes: no volume", version=3)
     effects = list(ledger.apply(on.PodObserved(refused), now=START))
-    assert kept(ledger) == {}
+    assert reserved(ledger) == {}
     assert [each.node for each in effects if isinstance(each, NominateNode)] == [""]
 
 
-def test_what_cannot_be_written_is_not_kept() -> None:
+def test_a_reservation_that_cannot_be_written_ends() -> None:
     """Another instance may be the one that acts."""
-    ledger = keeping()
+    ledger = reserving()
     ledger.apply(
         on.RecordWritten(LARGE.uid, ((RESERVED_NODE, "n1"),), False, Purpose.NODE_RESERVATION), now=START
     )
-    assert kept(ledger) == {}
+    assert reserved(ledger) == {}
 
 
 def test_a_nomination_of_ours_does_not_stop_the_time_of_a_reservation() -> None:
-    ledger = keeping()
+    ledger = reserving()
     for uid in ("uid-s1-0", "uid-s1-1"):
         ledger.apply(on.PodDeleted(PodUid(uid)), now=START)
     passed(ledger)
@@ -357,10 +357,10 @@ def restarted(*pods: PodFacts) -> tuple[Ledger, list[Effect]]:
     return ledger, effects + list(ledger.apply(on.PodsListed(known), now=START))
 
 
-def test_a_restart_finds_the_node_kept_again() -> None:
-    kept_for = replace(LARGE, reserved_node=NodeName("n1"), nominated=NodeName("n1"))
-    ledger, effects = restarted(kept_for)
-    assert kept(ledger) == {"n1": "uid-large"}
+def test_a_restart_finds_the_node_reserved_again() -> None:
+    with_reservation = replace(LARGE, reserved_node=NodeName("n1"), nominated=NodeName("n1"))
+    ledger, effects = restarted(with_reservation)
+    assert reserved(ledger) == {"n1": "uid-large"}
     assert len(ledger.view.reserved) == 0
     assert (effects, passed(ledger)) == ([], [])
 
@@ -371,14 +371,14 @@ def test_a_record_on_a_pod_that_keeps_nothing_is_taken_off() -> None:
     twin = make_pod("twin", reserved_node=node)
     ledger, effects = restarted(bound, replace(LARGE, reserved_node=node), twin)
     assert written(effects) == [("uid-bound", None), ("uid-twin", None)]
-    assert kept(ledger) == {"n1": "uid-large"}
+    assert reserved(ledger) == {"n1": "uid-large"}
 
 
-def test_nobody_can_keep_a_node_for_himself_by_writing_so_on_a_pod() -> None:
+def test_no_user_can_reserve_a_node_by_writing_so_on_a_pod() -> None:
     ledger = cluster(3000, 3000, 3000)
     forged = make_pod("forged", reserved_node=NodeName("n1"), triggered="1-x", preempted_for="uid-s1-0")
     (effect,) = ledger.apply(on.PodObserved(forged), now=START)
     assert isinstance(effect, WriteRecord)
     assert dict(effect.entries) == {RESERVED_NODE: None, TRIGGERED: None, PREEMPTED_FOR: None}
-    assert kept(ledger) == {}
+    assert reserved(ledger) == {}
     assert record_of(ledger, forged.uid).preemption.preempted_for is None

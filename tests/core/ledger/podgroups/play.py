@@ -1,5 +1,7 @@
-"""What tests do with groups of pods that start together: show members to a ledger, bring them to their bind
-call, and read what is thought and said of them. No tests, and nothing that only one file of tests needs."""
+"""Tools for tests of pods that start together: show members, bring them to bind, read what is reported.
+
+No tests, and nothing that only one file of tests needs.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -44,12 +46,12 @@ def code(ledger: Ledger, name: str) -> Code | None:
     return refusal.code if refusal is not None else None
 
 
-def told(effects: Iterable[Effect]) -> list[tuple[str, str, str]]:
+def events_in(effects: Iterable[Effect]) -> list[tuple[str, str, str]]:
     return [(each.name, each.reason, each.message) for each in effects if isinstance(each, PostEvent)]
 
 
 def ring(ledger: Ledger, *names: str, **facts: Any) -> None:
-    """All of them are there and have their turn."""
+    """A group whose members all exist and have their turn."""
     for name in names:
         seen(ledger, name, **facts)
     woken(ledger, now=START)

@@ -1,5 +1,7 @@
-"""When members of a group may go: all have their turn or none, they wait for each other in bind, and what
-becomes of those that are left when only a part has gone."""
+"""Members of a group: all have their turn or none, and they wait for each other in bind.
+
+Also the rest of a group of which only a part is left.
+"""
 
 from collections.abc import Iterable
 
@@ -26,7 +28,7 @@ from tests.builders import (
     usage,
     woken,
 )
-from tests.core.ledger.podgroups.play import A, code, group_of, named, passed, ring, seen, told, waits
+from tests.core.ledger.podgroups.play import A, code, events_in, group_of, named, passed, ring, seen, waits
 
 # -- turns ---------------------------------------------------------------------------------------------------
 
@@ -59,8 +61,8 @@ def test_all_get_their_turn_or_none_does() -> None:
 
 
 @pytest.mark.rule("COS-3")
-def test_one_that_has_its_turn_while_the_others_are_sought_must_wait() -> None:
-    """A pass may be interrupted by a verb after some members."""
+def test_one_that_has_its_turn_during_the_search_for_the_others_must_wait() -> None:
+    """A verb may interrupt a cycle after some members."""
     ledger = make_ledger(make_queue("root.a"), nodes=1)
     for at in range(40):
         seen(ledger, f"p{at}", least=40)
@@ -86,7 +88,7 @@ def test_turns_of_a_group_that_is_broken_off_are_taken_back() -> None:
     assert len(ledger.view.turns) == 0
 
 
-def test_when_nobody_comes_the_room_goes_to_others_and_the_group_rests() -> None:
+def test_when_no_member_comes_the_capacity_goes_to_others_and_the_group_backs_off() -> None:
     ledger = make_ledger(A)
     ring(ledger, "p", "q", "r")
     assert ledger.view.next_due() == START + 2
@@ -124,7 +126,7 @@ def test_the_time_runs_from_the_first_that_waits() -> None:
     assert [each for each in passed(ledger, START + 12.9) if isinstance(each, EndWait)] == []
     effects = passed(ledger, START + 13)
     assert [each.uid for each in effects if isinstance(each, EndWait)] == named("p", "q")
-    assert [(name, reason) for name, reason, _ in told(effects)] == [("p", "PodGroupTimeout")]
+    assert [(name, reason) for name, reason, _ in events_in(effects)] == [("p", "PodGroupTimeout")]
     group = group_of(ledger)
     rest = back_off_of(PodUid("uid-p"), 1)
     assert (group.timeouts, group.backs_off_until, len(ledger.view.turns)) == (1, START + 13 + rest, 0)
@@ -162,15 +164,15 @@ def restarted(*bound: str, pending: Iterable[str] = ("q", "r"), least: int = 3) 
 
 
 @pytest.mark.rule("COS-5")
-def test_a_group_that_stays_in_part_is_told_after_the_time_of_a_wait() -> None:
+def test_a_group_that_stays_in_part_is_reported_after_the_time_of_a_wait() -> None:
     ledger = restarted("p")
     ledger.apply(on.ObjectObserved(on.NODES, make_node("n1", cpu=1000)), now=START)
     assert standing_of_group(group_of(ledger)) == "degraded"
-    assert told(passed(ledger, START + 12.9)) == []
-    ((name, reason, message),) = told(passed(ledger, START + 13))
+    assert events_in(passed(ledger, START + 12.9)) == []
+    ((name, reason, message),) = events_in(passed(ledger, START + 13))
     assert (name, reason) == ("p", "GangDegraded")
     assert message == "pod group default/g: 1 of 3 members are on nodes, which stay there"
-    assert told(passed(ledger, START + 1000)) == []
+    assert events_in(passed(ledger, START + 1000)) == []
     assert ledger.view.group_numbers.degraded == 1
 
 
@@ -211,7 +213,7 @@ def test_a_group_that_runs_down_is_not_degraded() -> None:
 
 
 @pytest.mark.rule("COS-5")
-def test_a_binding_that_fails_when_all_were_let_go_leaves_the_group_degraded() -> None:
+def test_a_binding_that_fails_after_the_release_of_all_leaves_the_group_degraded() -> None:
     ledger = make_ledger(A)
     ring(ledger, "p", "q", "r")
     for name in ("p", "q", "r"):
@@ -222,4 +224,4 @@ def test_a_binding_that_fails_when_all_were_let_go_leaves_the_group_degraded() -
     ledger.apply(on.BindFailed(PodUid("uid-r"), certain=True), now=START)
     assert group_of(ledger).urgent
     ledger.apply(on.PodDeleted(PodUid("uid-r")), now=START)
-    assert [reason for _, reason, _ in told(passed(ledger, START + 30))] == ["GangDegraded"]
+    assert [reason for _, reason, _ in events_in(passed(ledger, START + 30))] == ["GangDegraded"]

@@ -38,10 +38,10 @@ def test_a_member_that_is_deleted_before_it_has_come_fails_those_that_wait(*, at
     ledger = with_turns("p", "q", "r")
     assert isinstance(filtered(ledger, "uid-p", now=START), Admitted)
     assert isinstance(bind_called(ledger, "uid-p", now=START), BindWaits)
-    gone: on.Event = on.PodDeleted(PodUid("uid-q"))
+    deletion: on.Event = on.PodDeleted(PodUid("uid-q"))
     if not at_once:
-        gone = on.PodObserved(replace(member("q"), version=2, deleting=True))
-    assert ended(ledger.apply(gone, now=START)) == [
+        deletion = on.PodObserved(replace(member("q"), version=2, deleting=True))
+    assert ended(ledger.apply(deletion, now=START)) == [
         EndWait(PodUid("uid-p"), f"pod group g: {LEFT}"),
     ]
     assert len(ledger.view.turns) == 0

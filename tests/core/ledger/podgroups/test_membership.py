@@ -1,5 +1,7 @@
-"""Groups of pods that start together: who is in one, what it asks for, and why its members are refused until
-it is complete; by labels and by PodGroup objects."""
+"""Groups of pods that start together: their members, what they ask for, and refusals until they are complete.
+
+Groups come from labels and from PodGroup objects.
+"""
 
 from dataclasses import replace
 
@@ -20,19 +22,19 @@ from tests.core.ledger.podgroups.play import (
     A,
     B,
     code,
+    events_in,
     group_of,
     known,
     named,
     passed,
     ring,
     seen,
-    told,
     waits,
 )
 
 
 def leader(ledger: Ledger) -> tuple[Seniority | None, int]:
-    """Who is first, and how many it says."""
+    """The first member of a group, and the number that it names."""
     group = group_of(ledger)
     return group.first, group.min_available
 
@@ -53,7 +55,7 @@ def test_the_first_member_says_how_many_and_its_uid_is_the_groups() -> None:
         Seniority(4.0, 2, PodUid("uid-old")),
         3,
     )
-    ((_, reason, message),) = told(effects)
+    ((_, reason, message),) = events_in(effects)
     assert reason == "GangScheduling"
     assert "differ in min-available" in message
     ledger.apply(on.PodDeleted(PodUid("uid-old")), now=START)
@@ -88,15 +90,15 @@ def test_groups_of_two_namespaces_have_nothing_to_do_with_each_other() -> None:
 
 
 @pytest.mark.rule("COS-1")
-def test_different_priorities_are_told_once_and_the_highest_counts() -> None:
+def test_different_priorities_are_reported_once_and_the_highest_counts() -> None:
     ledger = make_ledger(A)
     ledger.apply(on.ObjectObserved(on.NODES, make_node("n1", cpu=2000)), now=START)
     seen(ledger, "low", priority=1, least=2)
     effects = seen(ledger, "high", priority=9, least=2)
-    ((name, reason, message),) = told(effects)
+    ((name, reason, message),) = events_in(effects)
     assert (name, reason) == ("high", "GangScheduling")
     assert message == "pod group default/g: its members differ in priority: the highest counts"
-    assert told(seen(ledger, "higher", priority=10, least=2)) == []
+    assert events_in(seen(ledger, "higher", priority=10, least=2)) == []
     seen(ledger, "other", priority=7, pod_group=None)
     woken(ledger, now=START)
     turns = [uid for uid in named("low", "high", "higher", "other") if ledger.view.has_turn(PodUid(uid))]
@@ -104,12 +106,12 @@ def test_different_priorities_are_told_once_and_the_highest_counts() -> None:
 
 
 @pytest.mark.rule("COS-1")
-def test_a_member_of_another_queue_is_refused_and_told() -> None:
+def test_a_member_of_another_queue_is_refused_and_reported() -> None:
     ledger = make_ledger(A, B)
     for name in ("p", "q"):
         seen(ledger, name)
     effects = seen(ledger, "stray", queue="root.b", app="app-b")
-    ((name, _, message),) = told(effects)
+    ((name, _, message),) = events_in(effects)
     assert (name, message) == (
         "stray",
         "pod group default/g: all members belong into one queue, which is root.a",
@@ -247,7 +249,7 @@ def test_members_under_the_basic_policy_need_have_nothing_in_common() -> None:
     ledger.apply(on.ObjectsListed(on.POD_GROUPS[GroupSource.NATIVE], frozenset({KEY})), now=START)
     effects = [*seen(ledger, "p", pod_group=named)]
     effects += seen(ledger, "q", pod_group=named, queue="root.b", app="app-b", priority=7)
-    assert told(effects) == []
+    assert events_in(effects) == []
     assert uid_admitted(ledger, "p")
     assert uid_admitted(ledger, "q")
     ledger.apply(on.ObjectDeleted(on.POD_GROUPS[GroupSource.NATIVE], KEY), now=START)

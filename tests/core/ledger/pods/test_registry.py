@@ -1,4 +1,4 @@
-"""One pod through the ledger: seen early, late, twice, resized, gone, and taken for another."""
+"""A pod's way through the ledger: seen early, late, twice, resized, deleted, and mistaken for another."""
 
 from itertools import permutations
 
@@ -66,7 +66,7 @@ def test_filter_bind_and_watch_in_any_order_count_a_pod_once(ledger: Ledger, ord
     assert use.allocated.get("vcore") == 1000
 
 
-def test_late_news_from_the_watch_is_not_believed(ledger: Ledger) -> None:
+def test_late_updates_from_the_watch_are_not_believed(ledger: Ledger) -> None:
     observe(ledger, node="n1", version=5)
     observe(ledger, version=4)
     assert usage(ledger, "root.a") == ALLOCATED
@@ -89,7 +89,7 @@ def test_a_release_takes_out_what_was_put_in_and_only_once(ledger: Ledger) -> No
     assert usage(ledger, "root.a") == (300, 0, 0)
 
 
-def test_terminating_pods_hold_their_quota_until_they_are_gone(ledger: Ledger) -> None:
+def test_terminating_pods_hold_their_quota_until_they_disappear(ledger: Ledger) -> None:
     observe(ledger, node="n1")
     observe(ledger, node="n1", deleting=True, version=2)
     assert usage(ledger, "root.a") == ALLOCATED
@@ -115,7 +115,7 @@ def test_a_resize_counts_at_once_evicts_nothing_and_admits_nothing_more(ledger: 
 
 
 @pytest.mark.rule("RES-8")
-def test_a_resize_down_makes_room(ledger: Ledger) -> None:
+def test_a_resize_down_frees_capacity(ledger: Ledger) -> None:
     observe(ledger, node="n1", cpu=2000)
     waiting = observe(ledger, name="next", cpu=500)
     filtered(ledger, waiting.uid, now=START)
@@ -207,7 +207,7 @@ def test_a_deleted_uid_is_remembered_for_10_minutes(ledger: Ledger) -> None:
 
 
 @pytest.mark.parametrize("event", [on.PodDeleted(UID), on.PodObserved(make_pod(terminal=True))])
-def test_the_end_of_a_pod_nobody_knew_is_remembered(ledger: Ledger, event: on.Event) -> None:
+def test_the_end_of_an_unknown_pod_is_remembered(ledger: Ledger, event: on.Event) -> None:
     ledger.apply(event, now=START)
     offer(ledger)
     assert ledger.view.pod(UID) is None
@@ -219,10 +219,10 @@ def test_a_terminal_pod_in_a_body_is_not_learned(ledger: Ledger) -> None:
     assert ledger.view.pod(UID) is None
 
 
-def test_what_a_list_lacks_is_gone(ledger: Ledger) -> None:
-    kept = observe(ledger, name="kept")
+def test_an_object_that_a_list_lacks_is_deleted(ledger: Ledger) -> None:
+    stays = observe(ledger, name="kept")
     observe(ledger)
-    ledger.apply(on.PodsListed(frozenset({kept.uid})), now=START)
+    ledger.apply(on.PodsListed(frozenset({stays.uid})), now=START)
     assert usage(ledger, "root.a") == PENDING
     assert ledger.view.was_deleted(UID)
 
@@ -249,14 +249,14 @@ def test_the_watch_is_believed_over_a_body_that_gave_the_uid_to_another_pod(ledg
     assert (found.uid, usage(ledger, "root.a")) == (UID, PENDING)
 
 
-@pytest.mark.parametrize("first_gone", ["old", "new"])
-def test_a_name_taken_anew_before_the_old_pod_is_known_as_gone(ledger: Ledger, first_gone: str) -> None:
+@pytest.mark.parametrize("first_end", ["old", "new"])
+def test_a_name_taken_anew_before_the_old_pod_is_known_as_deleted(ledger: Ledger, first_end: str) -> None:
     old, new = observe(ledger, uid="old"), offer(ledger, uid="new")
     found = ledger.view.pod_named("default", "pod")
     assert found is not None
     assert found.uid == "new"
-    ledger.apply(on.PodDeleted(PodUid(first_gone)), now=START)
-    (left,) = {old.uid, new.uid} - {first_gone}
+    ledger.apply(on.PodDeleted(PodUid(first_end)), now=START)
+    (left,) = {old.uid, new.uid} - {first_end}
     found = ledger.view.pod_named("default", "pod")
     assert found is not None
     assert found.uid == left

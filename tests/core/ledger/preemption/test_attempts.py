@@ -1,4 +1,4 @@
-"""For which asks plans are made, and when (PRE-5)."""
+"""The asks for which plans are made, and when (PRE-5)."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_ten_asks_of_a_leaf_at_most_the_most_important_first() -> None:
 
 
 def test_not_one_that_only_kube_scheduler_can_judge_unless_a_setting_says_so() -> None:
-    """An attempt of ours would find nothing, and keep a preempt call waiting for 15 s."""
+    """An attempt of Paddock would find nothing, and make a preempt call wait for 15 s."""
     found = world()
     found.asks("port", "root.a", complex=True)
     found.asks("daemon", "root.a", complex=True, required_node=NodeName("n1"))

@@ -1,4 +1,4 @@
-"""In which order the victims of a plan go, and what a budget that says no costs."""
+"""The order in which the victims of a plan are evicted, and the cost of a budget that forbids one."""
 
 import pytest
 
@@ -17,7 +17,7 @@ QUEUES = (make_queue("root.a"), make_queue("root.b"))
 
 
 class Plan:
-    """Of pods on one node, for an ask that needs them all; ``x-one`` and ``x-two`` have a budget each."""
+    """A plan of pods on one node, for an ask that needs all; ``x-one`` and ``x-two`` have a budget each."""
 
     def __init__(self, *victims: str, allowed: int = 1, direct: bool = False) -> None:
         self.ledger = make_ledger(*QUEUES)
@@ -40,14 +40,14 @@ class Plan:
         self.effects += self.ledger.apply(event, now=START)
 
     def write(self) -> None:
-        """All that is to be written on pods is."""
+        """Write everything that is to be written on pods."""
         while pending := [each for each in self.effects if isinstance(each, WriteRecord)]:
             self.effects = [each for each in self.effects if each not in pending]
             for each in pending:
                 self.tell(on.RecordWritten(each.uid, each.entries, True, each.purpose))
 
     def asked(self) -> list[str]:
-        """Who was asked to go since the last look."""
+        """Pods whose eviction was requested since the last call."""
         found = [each.name for each in self.effects if isinstance(each, EvictPod | DeletePod)]
         self.effects = [each for each in self.effects if not isinstance(each, EvictPod | DeletePod)]
         return found
@@ -60,7 +60,7 @@ class Plan:
         return sorted(each.name for each in written if (PREEMPTED_FOR, None) in each.entries)
 
     @property
-    def ledger_kept(self) -> dict[str, str]:
+    def reserved_nodes(self) -> dict[str, str]:
         return dict(self.ledger.view.reserved_nodes)
 
 
@@ -81,7 +81,7 @@ def test_those_that_a_budget_may_hold_back_go_first_one_by_one() -> None:
     assert plan.asked() == ["a", "b"]
 
 
-def test_the_one_least_likely_to_be_let_go_is_the_first() -> None:
+def test_the_one_least_likely_to_be_evicted_is_the_first() -> None:
     plan = Plan("x-one", "y-two")
     plan.tell(
         on.ObjectObserved(
@@ -94,24 +94,24 @@ def test_the_one_least_likely_to_be_let_go_is_the_first() -> None:
 
 @pytest.mark.rule("PRE-20")
 @pytest.mark.parametrize("outcome", [EvictionOutcome.BUDGET, EvictionOutcome.FAILED])
-def test_where_the_first_may_not_go_nobody_goes(outcome: EvictionOutcome) -> None:
+def test_where_the_first_may_not_be_evicted_none_is(outcome: EvictionOutcome) -> None:
     plan = Plan("a", "x-one")
     plan.write()
     assert plan.asked() == ["x-one"]
     plan.answer("x-one", outcome)
     assert plan.asked() == []
-    assert (plan.spared(), plan.ledger_kept) == (["a", "x-one"], {})
+    assert (plan.spared(), plan.reserved_nodes) == (["a", "x-one"], {})
 
 
 @pytest.mark.rule("PRE-20")
-def test_where_the_second_may_not_go_only_the_first_has_gone_and_its_room_is_kept() -> None:
+def test_where_the_second_may_not_be_evicted_the_capacity_of_the_first_stays_reserved() -> None:
     plan = Plan("a", "x-one", "y-two")
     plan.write()
     plan.answer("x-one")
     plan.asked()
     plan.answer("y-two", EvictionOutcome.BUDGET)
     assert plan.asked() == []
-    assert (plan.spared(), plan.ledger_kept) == (["a", "y-two"], {"n1": ASK})
+    assert (plan.spared(), plan.reserved_nodes) == (["a", "y-two"], {"n1": ASK})
     assert plan.ledger.view.coming(record_of(plan.ledger, ASK))["vcore"] == 1000
     record = plan.ledger.view.pod(ASK)
     assert record is not None
@@ -119,20 +119,20 @@ def test_where_the_second_may_not_go_only_the_first_has_gone_and_its_room_is_kep
 
 
 def test_one_that_was_asked_to_go_counts_as_leaving_until_the_answer() -> None:
-    """Another one's eviction fails meanwhile: the room of both is not for others yet."""
+    """Another eviction fails meanwhile: the capacity of both is not for others yet."""
     plan = Plan("a", "b")
     plan.write()
     plan.answer("a", EvictionOutcome.FAILED)
-    assert (plan.spared(), plan.ledger_kept) == (["a"], {"n1": ASK})
+    assert (plan.spared(), plan.reserved_nodes) == (["a"], {"n1": ASK})
     plan.answer("b")
-    assert plan.ledger_kept == {"n1": ASK}
+    assert plan.reserved_nodes == {"n1": ASK}
 
 
 @pytest.mark.parametrize("how", ["deleted", "deleting"])
-def test_a_guarded_one_that_goes_by_itself_holds_nobody_up(how: str) -> None:
+def test_a_guarded_one_that_leaves_by_itself_holds_no_pod_up(how: str) -> None:
     plan = Plan("a", "x-one")
-    gone = make_pod("x-one", queue="root.b", node="n1", deleting=True, version=9)
-    plan.tell(on.PodDeleted(gone.uid) if how == "deleted" else on.PodObserved(gone))
+    terminating = make_pod("x-one", queue="root.b", node="n1", deleting=True, version=9)
+    plan.tell(on.PodDeleted(terminating.uid) if how == "deleted" else on.PodObserved(terminating))
     plan.write()
     assert plan.asked() == ["a"]
 
@@ -151,7 +151,7 @@ def test_nor_does_one_that_goes_when_the_others_are_marked(how: str) -> None:
     assert plan.asked() == ["a"]
 
 
-def test_nobody_goes_any_more_when_the_ask_is_gone() -> None:
+def test_no_pod_is_evicted_any_more_when_the_ask_is_deleted() -> None:
     plan = Plan("a", "x-one")
     plan.write()
     assert plan.asked() == ["x-one"]

@@ -41,7 +41,7 @@ class Vanishing(World):
         self.effects = [*getattr(self, "effects", ()), *self.ledger.apply(event, now=at)]
 
     def commits(self, path: str = "root.a", *, offered: bool = False) -> PodUid:
-        """An ask comes, and a plan is carried out for it, or offered."""
+        """Create an ask and carry out a plan for it, or offer one."""
         self.count += 1
         uid = PodUid(f"ask{self.count}")
         self.asks(uid, path)
@@ -120,7 +120,7 @@ def test_what_counts_no_more_is_not_remembered() -> None:
 
 @pytest.mark.rule("F-25")
 def test_many_that_vanish_at_once_cost_one_wait() -> None:
-    """Who cancels a job of many pods is no abuser yet."""
+    """A user who cancels one large job is no abuser yet."""
     world = Vanishing()
     for uid in [world.commits() for _ in range(6)]:
         world.tell(on.PodDeleted(uid))
@@ -189,7 +189,7 @@ def test_an_ask_that_lingers_behind_a_finalizer_is_counted_once_and_at_once() ->
 
 
 @pytest.mark.rule("F-25", "PL-4")
-def test_new_queues_are_no_way_round_and_nobody_waits_for_another_namespace() -> None:
+def test_new_queues_are_no_way_round_and_no_pod_waits_for_another_namespace() -> None:
     """Dynamic leaves below one queue: those of a namespace count together, whichever it creates."""
     world = Vanishing()
     parent = queue("root.d", leaf=False, guaranteed=20)

@@ -1,4 +1,4 @@
-"""A plan that kube-scheduler was told of counts as one that is carried out, for every reader (F-12, F-13)."""
+"""A plan offered to kube-scheduler counts as one that is carried out, for every reader (F-12, F-13)."""
 
 from dataclasses import replace
 
@@ -18,8 +18,10 @@ ONE, TWO = PodUid("one"), PodUid("two")
 
 
 class Offering(World):
-    """Two nodes of two, all held by ``root.b``; two asks of ``root.a``, which is guaranteed one of what they
-    ask for, or as much as is said."""
+    """Two nodes of two, all held by ``root.b``, and two asks of ``root.a``.
+
+    ``root.a`` is guaranteed one of what they ask for, or as much as is given.
+    """
 
     def __init__(self, *, guaranteed: int = 1) -> None:
         super().__init__(queue("root.a", guaranteed=guaranteed), queue("root.b"), nodes={"n1": 2, "n2": 2})
@@ -32,11 +34,11 @@ class Offering(World):
         self.effects = [*getattr(self, "effects", ()), *self.ledger.apply(event, now=now)]
 
     def offer_on(self, node: str) -> Plan:
-        """The same for the first ask, on a node that kube-scheduler names."""
+        """Offer a plan for the first ask, on a node that kube-scheduler names."""
         return self.offer(ONE, candidates=[node])
 
     def offer(self, uid: PodUid, *, candidates: list[str] | None = None) -> Plan:
-        """Tell kube-scheduler of the plan that it gets now."""
+        """Offer kube-scheduler the plan that it gets now."""
         plan = self.plan(uid, candidates=candidates)
         assert isinstance(plan, Plan)
         chosen = tuple(on.ChosenVictim(each.uid, "why") for each in plan.victims)
@@ -45,7 +47,7 @@ class Offering(World):
         return plan
 
     def counted(self, path: str) -> tuple[int, int]:
-        """Triggered and preempting."""
+        """Amounts that count as triggered and as preempting."""
         found = self.tree.get(path)
         assert found is not None
         return found.triggered.get("vcore"), found.preempting.get("vcore")
@@ -56,13 +58,13 @@ class Offering(World):
     def written(self) -> list[PodUid]:
         return [each.uid for each in self.effects if isinstance(each, WriteRecord)]
 
-    def stands_for_nobody(self) -> bool:
+    def stands_for_none(self) -> bool:
         counted = [self.counted(path) for path in ("root", "root.a", "root.b")]
         return counted == [(0, 0)] * 3 and not self.ledger.view.reserved_nodes and drifts(self.ledger) == []
 
 
 @pytest.mark.rule("F-12")
-def test_an_offer_counts_as_a_triggered_ask_preempting_victims_and_a_kept_node() -> None:
+def test_an_offer_counts_as_a_triggered_ask_preempting_victims_and_a_reserved_node() -> None:
     world = Offering()
     plan = world.offer(ONE)
     assert world.counted("root.a") == (1, 0)
@@ -119,7 +121,7 @@ def test_an_offer_that_is_not_taken_is_dropped_and_leaves_nothing() -> None:
     assert ONE in world.ledger.view.offers
     world.tell(on.TimePassed(), now=LATER + OFFERED_FOR)
     assert ONE not in world.ledger.view.offers
-    assert world.stands_for_nobody()
+    assert world.stands_for_none()
     assert world.written() == []
     assert isinstance(world.plan(TWO), Plan)
 
@@ -136,7 +138,7 @@ def test_an_offer_ends_with_its_ask(how: str) -> None:
     else:
         world.shown(world.facts[ONE], node=NodeName("n2"))
     assert ONE not in world.ledger.view.offers
-    assert world.stands_for_nobody()
+    assert world.stands_for_none()
     assert world.written() == []
     victim = world.ledger.view.pod(PodUid("v3"))
     assert victim is not None
@@ -166,11 +168,11 @@ def test_offers_are_forgotten_when_another_instance_takes_over() -> None:
     world = Offering()
     world.offer(ONE)
     world.tell(on.ActingBegan(), now=LATER)
-    assert world.stands_for_nobody()
+    assert world.stands_for_none()
 
 
-def test_a_node_kept_for_an_ask_so_far_is_given_up_for_that_of_its_offer() -> None:
-    """Also on the ask itself: after a restart nothing would be kept for it on either."""
+def test_a_node_reserved_for_an_ask_so_far_is_given_up_for_that_of_its_offer() -> None:
+    """The ask's own record changes, too: after a restart nothing would be reserved for it on either node."""
     world = Offering()
     reserved_on(world.ledger, ONE, "n1")
     assert world.ledger.view.reserved_nodes == {"n1": ONE}
@@ -181,7 +183,7 @@ def test_a_node_kept_for_an_ask_so_far_is_given_up_for_that_of_its_offer() -> No
 
 
 @pytest.mark.rule("F-12")
-def test_room_elsewhere_gives_the_ask_its_turn_and_leaves_the_offer_standing() -> None:
+def test_capacity_elsewhere_gives_the_ask_its_turn_and_leaves_the_offer_standing() -> None:
     """kube-scheduler may be carrying it out, and cannot be told otherwise."""
     world = Offering()
     plan = world.offer(ONE)
@@ -193,7 +195,7 @@ def test_room_elsewhere_gives_the_ask_its_turn_and_leaves_the_offer_standing() -
     assert ONE in world.ledger.view.offers
     assert world.ledger.view.reserved_nodes == {plan.node: ONE}
     world.shown(world.facts[ONE], node=NodeName("n3"))
-    assert world.stands_for_nobody()
+    assert world.stands_for_none()
 
 
 @pytest.mark.rule("F-12")

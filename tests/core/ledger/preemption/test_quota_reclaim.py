@@ -39,7 +39,7 @@ def tick(ledger: Ledger, at: float) -> None:
 
 
 def wakes_for_it(ledger: Ledger) -> bool:
-    """Whether the ledger waits for the start of the queue, which comes before anything else."""
+    """True if the ledger waits for the start of the queue, which comes before anything else."""
     moment = ledger.view.next_due()
     return moment is not None and moment <= START + DELAY
 
@@ -78,7 +78,7 @@ def test_a_start_ends_at_a_tick_within_the_quota() -> None:
     assert not wakes_for_it(ledger)
 
 
-def test_a_start_of_a_queue_that_is_gone_wakes_nothing() -> None:
+def test_a_start_of_a_removed_queue_wakes_nothing() -> None:
     ledger = shrunk(preempts=False)
     ledger.apply(on.PodDeleted(PodUid("uid-runs")), now=START)
     tick(ledger, 3600.0)

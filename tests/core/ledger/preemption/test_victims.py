@@ -1,4 +1,4 @@
-"""Marks of preemption, and what they make a pod count as."""
+"""Records of victims, and how a marked pod counts."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -45,7 +45,7 @@ def bound(**facts: object):  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.rule("PRE-20", "PRE-21")
-def test_a_victim_counts_as_preempting_with_all_ancestors_until_it_is_none_or_gone() -> None:
+def test_a_victim_counts_as_preempting_with_all_ancestors_until_it_is_none_or_deleted() -> None:
     ledger = ledger_with(bound())
     assert counted(ledger, "preempting") == [0, 0, 0]
     marked(ledger, BOUND, "root.p.a")
@@ -108,7 +108,7 @@ def test_when_an_ask_was_tried_last() -> None:
         on.QuotaReclaimed(PodUid(""), QueuePath("root.p.a"), (on.ChosenVictim(PodUid("ghost"), "why"),)),
     ],
 )
-def test_a_mark_on_a_pod_that_is_gone_is_nothing(event: on.PreemptionMark) -> None:
+def test_a_mark_on_a_deleted_pod_is_nothing(event: on.PreemptionMark) -> None:
     ledger = ledger_with(bound())
     assert ledger.apply(event, now=START) == ()  # type: ignore[arg-type]
 
@@ -123,7 +123,7 @@ def test_a_mark_on_a_pod_that_is_gone_is_nothing(event: on.PreemptionMark) -> No
         (lambda pod: replace(pod, scheduler_name="x", app_id="", queue=""), False),
     ],
 )
-def test_who_may_become_a_victim_is_filed_by_node(change: Callable[[object], object], there: bool) -> None:
+def test_possible_victims_are_filed_by_node(change: Callable[[object], object], there: bool) -> None:
     ledger = ledger_with(change(bound(priority=7)))
     ledger.apply(on.ObjectObserved(on.DAEMON_SETS, AGENTS), now=START)
     use = ledger.view.use_of(make_pod(node="n1").node)

@@ -168,7 +168,7 @@ def test_nor_from_a_body_that_names_a_node(ledger: Ledger) -> None:
     "forged", [{"scheduler_name": "other", "app": "", "queue": ""}, {"queue": "root.b"}, {"app": "other"}]
 )
 def test_whose_a_pod_is_is_not_decided_by_a_body(ledger: Ledger, forged: dict[str, object]) -> None:
-    """Else the class of a pod, and its application, would be final before a watch has shown it."""
+    """Otherwise the class of a pod, and its application, would be final before a watch has shown it."""
     offer(ledger, version=FAR, **forged)
     see(ledger, 1, version=2, node="n1")
     assert held(ledger, 1) == ALLOCATED
@@ -208,7 +208,7 @@ def test_a_pod_that_came_after_the_list_was_requested_stays(ledger: Ledger) -> N
     assert held(ledger, max(PROVISIONAL, DOUBTED)) == NOTHING
 
 
-def test_a_pod_that_came_before_is_gone(ledger: Ledger) -> None:
+def test_a_pod_that_came_before_is_deleted(ledger: Ledger) -> None:
     offer(ledger, version=FAR)
     relist(ledger)
     assert held(ledger) == NOTHING
@@ -225,7 +225,7 @@ def test_each_request_of_a_list_counts_anew(ledger: Ledger) -> None:
 
 @pytest.mark.parametrize("gang", [make_gang(), Misdefined("no such thing")], ids=["off", "broken"])
 def test_a_reservation_outlasts_the_watch_where_a_gang_does_not_count(gang: Gang | Misdefined) -> None:
-    """What the pod says agrees with its body, although its application has no gang (POD-12)."""
+    """The pod's fields agree with its body, although its application has no gang (POD-12)."""
     settings = LedgerSettings(gangs=False)
     ledger = make_ledger(make_queue("root.a", max={"vcore": 4000}), settings=settings)
     offer(ledger, gang=gang)
@@ -277,7 +277,7 @@ def test_a_binding_that_etcd_has_lost_is_believed_no_longer_than_that(ledger: Le
 
 
 def test_a_binding_is_believed_while_the_watch_has_not_come_to_where_the_list_ended(ledger: Ledger) -> None:
-    """It may be about to show it, however late it is."""
+    """The Binding may be about to appear, however late it is."""
     see(ledger, version=5)
     request(ledger)
     bound(ledger)
@@ -312,7 +312,7 @@ def test_an_open_bind_call_is_waited_for(ledger: Ledger) -> None:
     assert held(ledger, 2 * DOUBTED + 1) == NOTHING, "no watch has shown it"
 
 
-def test_an_eviction_that_etcd_has_lost_is_no_reason_to_count_the_pod_as_gone(ledger: Ledger) -> None:
+def test_an_eviction_that_etcd_has_lost_is_no_reason_to_count_the_pod_as_deleted(ledger: Ledger) -> None:
     see(ledger, version=5, node="n1")
     see(ledger, name="ask", app="app-2")
     triggered(ledger, "uid-ask", UID)

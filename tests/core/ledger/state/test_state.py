@@ -1,4 +1,4 @@
-"""What the garbage collector may leave alone."""
+"""Objects that the garbage collector may leave alone."""
 
 import gc
 

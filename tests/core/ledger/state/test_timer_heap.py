@@ -1,4 +1,4 @@
-"""The timer heap: its order, what is set and cancelled meanwhile, and what reading it costs."""
+"""The timer heap: its order, what is set and cancelled meanwhile, and the cost of reading it."""
 
 from typing import Literal
 

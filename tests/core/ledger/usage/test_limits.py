@@ -38,9 +38,9 @@ def tree(**limits: tuple[LimitSpec, ...]) -> tuple[QueueSpec, ...]:
 def ask(
     ledger: Ledger, name: str, user: str = "u", *groups: str, queue: str = LEAF, app: str = "", cpu: int = 10
 ) -> str:
-    """Show a pod and have it filtered: empty when it is admitted, else the text."""
-    who = Identity(user, groups)
-    pod = make_pod(name, cpu=cpu, queue=queue, app=app or name, identity=who)
+    """Show a pod and call filter for it: empty if it is admitted, else the text."""
+    identity = Identity(user, groups)
+    pod = make_pod(name, cpu=cpu, queue=queue, app=app or name, identity=identity)
     ledger.apply(on.PodObserved(pod), now=START)
     verdict = filtered(ledger, pod.uid, now=START)
     if isinstance(verdict, Admitted):
@@ -50,7 +50,7 @@ def ask(
 
 
 @pytest.mark.rule("UGM-1")
-def test_a_wildcard_is_for_each_user_by_himself_and_a_name_goes_before_it() -> None:
+def test_a_wildcard_is_for_each_single_user_and_a_name_goes_before_it() -> None:
     ledger = make_ledger(*tree(parent=(limit("bob", vcore=20), limit("*", vcore=10))))
     assert ask(ledger, "a1", "alice") == ""
     assert ask(ledger, "c1", "carol") == ""
@@ -109,8 +109,8 @@ def test_the_example_of_two_groups() -> None:
         queue = ledger.view.tree.get(application.queue or "")
         assert queue is not None
         paths = [each.path for each in queue.chain]
-        room = headroom_for(ledger.view.limits, ledger.view.book, application.claimant, paths)
-        assert room.get("vcore") == 0
+        headroom = headroom_for(ledger.view.limits, ledger.view.book, application.claimant, paths)
+        assert headroom.get("vcore") == 0
 
 
 @pytest.mark.rule("UGM-12")
@@ -121,8 +121,8 @@ def test_the_example_of_three_levels() -> None:
     assert ask(ledger, "p", "u", "g", cpu=10) == ""
     (application,) = ledger.view.applications()
     paths = [LEAF, "root.parent", "root"]
-    room = headroom_for(ledger.view.limits, ledger.view.book, application.claimant, paths)  # type: ignore[arg-type]
-    assert room.get("vcore") == 0
+    headroom = headroom_for(ledger.view.limits, ledger.view.book, application.claimant, paths)  # type: ignore[arg-type]
+    assert headroom.get("vcore") == 0
 
 
 @pytest.mark.rule("UGM-7")
@@ -180,7 +180,7 @@ def test_users_without_a_limit_are_tracked_until_they_hold_nothing() -> None:
 
 
 @pytest.mark.rule("UGM-10")
-def test_a_reload_counts_anew_and_evicts_nobody() -> None:
+def test_a_reload_counts_anew_and_evicts_no_pod() -> None:
     ledger = make_ledger(*tree(parent=(limit("u", vcore=20),)))
     assert ask(ledger, "one", "u", "g") == ""
     lowered = tree(parent=(limit("u", vcore=5), limit(groups="g", vcore=30)))
@@ -194,7 +194,7 @@ def test_a_reload_counts_anew_and_evicts_nobody() -> None:
     assert refusal_of(ledger.view, record) is None
 
 
-def test_one_who_was_woken_and_is_refused_after_all_leaves_the_room_to_others() -> None:
+def test_a_pod_refused_after_its_wake_up_leaves_the_capacity_to_others() -> None:
     """Alice's pod is woken first; before it comes, another of hers uses up what she may have."""
     full = replace(make_queue(LEAF), max=Limit({"vcore": 10}))
     queues = [full if queue.path == LEAF else queue for queue in tree(parent=(limit("alice", vcore=10),))]
@@ -212,7 +212,7 @@ def test_one_who_was_woken_and_is_refused_after_all_leaves_the_room_to_others() 
 
 @pytest.mark.rule("QUO-13", "UGM-8")
 def test_an_application_that_ends_while_it_waits_lets_another_run() -> None:
-    """Its bound pod is gone and its other one fits nowhere: what it still held was its place among many."""
+    """The bound pod is deleted and the other fits nowhere: the application still held its place."""
     ledger = make_ledger(*tree(leaf=(limit("u", apps=1, vcore=20),)))
     assert ask(ledger, "one", cpu=20, app="first") == ""
     assert ask(ledger, "big", cpu=30, app="first").startswith("UserQuotaExceeded")

@@ -33,8 +33,8 @@ def two_cpus(*more: QueueSpec) -> Ledger:
     return make_ledger(make_queue("root.a", max={"vcore": 2000}), *more)
 
 
-def told(ledger: Ledger, *pods: PodFacts) -> list[PostEvent]:
-    """Without what is said of each pod that was forced, whatever its queue holds."""
+def events_after(ledger: Ledger, *pods: PodFacts) -> list[PostEvent]:
+    """Events, without those about each forced pod."""
     effects = [effect for pod in pods for effect in ledger.apply(on.PodObserved(pod), now=START)]
     return [each for each in effects if isinstance(each, PostEvent) and each.reason != FORCED]
 
@@ -45,30 +45,30 @@ def series(ledger: Ledger) -> set[str]:
 
 def test_a_forced_pod_is_reported_on_the_pod_that_brought_its_queue_over() -> None:
     ledger = two_cpus()
-    (event,) = told(ledger, make_pod("p", node="n1"), make_pod("q", node="n1", cpu=4000))
+    (event,) = events_after(ledger, make_pod("p", node="n1"), make_pod("q", node="n1", cpu=4000))
     assert (event.uid, event.reason, event.warning) == ("uid-q", "OverMax", True)
     assert event.message.startswith("queue root.a is above its max: vcore by 3. Nothing")
 
 
 def test_more_of_it_is_not_reported_again_before_usage_was_within_the_max() -> None:
     ledger = two_cpus()
-    assert len(told(ledger, make_pod("p", node="n1", cpu=3000))) == 1
-    assert told(ledger, make_pod("q", node="n1"), make_pod("p", node="n1", cpu=4000, version=2)) == []
+    assert len(events_after(ledger, make_pod("p", node="n1", cpu=3000))) == 1
+    assert events_after(ledger, make_pod("q", node="n1"), make_pod("p", node="n1", cpu=4000, version=2)) == []
     for uid in ("uid-p", "uid-q"):
         assert QueuePath("root.a") in ledger.view.over_max or uid == "uid-q"
         ledger.apply(on.PodDeleted(PodUid(uid)), now=START)
     assert ledger.view.over_max == {}
-    assert len(told(ledger, make_pod("r", node="n1", cpu=3000))) == 1
+    assert len(events_after(ledger, make_pod("r", node="n1", cpu=3000))) == 1
     assert ledger.view.over_max_begun == {"queue": 2}
 
 
 def test_a_resize_upward_is_charged_at_once_and_reported() -> None:
     ledger = two_cpus()
-    assert told(ledger, make_pod("p", node="n1")) == []
-    (event,) = told(ledger, make_pod("p", node="n1", cpu=3000, version=2))
+    assert events_after(ledger, make_pod("p", node="n1")) == []
+    (event,) = events_after(ledger, make_pod("p", node="n1", cpu=3000, version=2))
     assert usage(ledger, "root.a")[0] == 3000
     assert (event.uid, event.reason) == ("uid-p", "OverMax")
-    assert told(ledger, make_pod("p", node="n1", cpu=2000, version=3)) == []
+    assert events_after(ledger, make_pod("p", node="n1", cpu=2000, version=3)) == []
     assert ledger.view.over_max == {}
 
 
@@ -76,7 +76,7 @@ def test_one_event_names_all_levels() -> None:
     ledger = make_ledger(
         make_queue("root.p", leaf=False, max={"vcore": 1000}), make_queue("root.p.a", max={"pods": 1})
     )
-    (event,) = told(
+    (event,) = events_after(
         ledger,
         make_pod("p", queue="root.p.a", node="n1"),
         make_pod("q", queue="root.p.a", node="n1"),
@@ -95,7 +95,7 @@ def test_a_user_over_his_limit_is_reported() -> None:
             **{**{name: getattr(queue, name) for name in queue.__dataclass_fields__}, "limits": (limit,)}
         )
     )
-    (event,) = told(ledger, make_pod("p", node="n1", cpu=2000, identity=BOB))
+    (event,) = events_after(ledger, make_pod("p", node="n1", cpu=2000, identity=BOB))
     assert event.message.startswith("user bob is above the max in root.a: vcore by 1")
     assert 'paddock_over_max{kind="user"} 1.0' in series(ledger)
     ledger.apply(on.PodDeleted(PodUid("uid-p")), now=START)
@@ -105,26 +105,26 @@ def test_a_user_over_his_limit_is_reported() -> None:
 def test_the_root_is_no_quota() -> None:
     """A node that goes away leaves its pods charged."""
     ledger = make_ledger(make_queue("root.a"), nodes=0)
-    assert told(ledger, make_pod("p", node="gone")) == []
+    assert events_after(ledger, make_pod("p", node="gone")) == []
     assert ledger.view.over_max == {}
 
 
 def test_what_needs_more_of_it_waits_and_what_does_not_is_admitted() -> None:
     """QUO-8: a queue above its vcore takes an ask without any."""
     ledger = two_cpus()
-    told(ledger, make_pod("forced", node="n1", cpu=3000))
-    told(ledger, make_pod("more", cpu=1), make_pod("other", cpu=0))
+    events_after(ledger, make_pod("forced", node="n1", cpu=3000))
+    events_after(ledger, make_pod("more", cpu=1), make_pod("other", cpu=0))
     refused = filtered(ledger, "uid-more", now=START)
     assert isinstance(refused, Refused)
     assert refused.refusal.code is Code.QUOTA_EXCEEDED
     assert isinstance(filtered(ledger, "uid-other", now=START), Admitted)
 
 
-def test_a_reservation_whose_room_was_taken_by_force_is_not_bound() -> None:
+def test_a_reservation_whose_capacity_was_taken_by_force_is_not_bound() -> None:
     ledger = two_cpus()
-    told(ledger, make_pod("p", cpu=2000))
+    events_after(ledger, make_pod("p", cpu=2000))
     assert isinstance(filtered(ledger, "uid-p", now=START), Admitted)
-    told(ledger, make_pod("forced", node="n1", cpu=1000))
+    events_after(ledger, make_pod("forced", node="n1", cpu=1000))
     refused = bind_called(ledger, "uid-p", now=START)
     assert isinstance(refused, Refused)
     assert refused.refusal.text == "QuotaExceeded: root.a max vcore=2"
@@ -133,10 +133,10 @@ def test_a_reservation_whose_room_was_taken_by_force_is_not_bound() -> None:
 
 def test_only_as_many_reservations_end_as_were_taken() -> None:
     ledger = two_cpus()
-    told(ledger, make_pod("p"), make_pod("q"))
+    events_after(ledger, make_pod("p"), make_pod("q"))
     filtered(ledger, "uid-p", now=START)
     filtered(ledger, "uid-q", now=START)
-    told(ledger, make_pod("forced", node="n1"))
+    events_after(ledger, make_pod("forced", node="n1"))
     assert isinstance(bind_called(ledger, "uid-p", now=START), Refused)
     assert isinstance(bind_called(ledger, "uid-q", now=START), BindNow)
     assert usage(ledger, "root.a") == (1000, 1000, 1000)
@@ -144,12 +144,12 @@ def test_only_as_many_reservations_end_as_were_taken() -> None:
 
 def test_a_lowered_max_is_measured_and_reported_on_the_first_pod_that_adds_to_it() -> None:
     ledger = two_cpus()
-    told(ledger, make_pod("p", node="n1", cpu=2000))
+    events_after(ledger, make_pod("p", node="n1", cpu=2000))
     lowered = make_partition(make_queue("root.a", max={"vcore": 1000}))
     effects = ledger.apply(on.Configured(lowered, LedgerSettings()), now=START)
     assert not [each for each in effects if isinstance(each, PostEvent)]
     assert 'paddock_queue_over_max{queue="root.a",resource="vcore"} 1000.0' in series(ledger)
-    (event,) = told(ledger, make_pod("forced", node="n1"))
+    (event,) = events_after(ledger, make_pod("forced", node="n1"))
     assert event.uid == "uid-forced"
     raised = make_partition(make_queue("root.a", max={"vcore": 9000}))
     ledger.apply(on.Configured(raised, LedgerSettings()), now=START)
@@ -157,10 +157,10 @@ def test_a_lowered_max_is_measured_and_reported_on_the_first_pod_that_adds_to_it
 
 
 def test_what_stands_by_reports_it_when_it_acts() -> None:
-    """Nothing that it posts before is written."""
+    """Nothing that a standby posts earlier is written."""
     ledger = two_cpus()
     ledger.apply(on.ActingEnded(), now=START)
-    assert told(ledger, make_pod("p", node="n1", cpu=3000)) == []
+    assert events_after(ledger, make_pod("p", node="n1", cpu=3000)) == []
     effects = ledger.apply(on.ActingBegan(), now=START)
     assert [each.uid for each in effects if isinstance(each, PostEvent)] == ["uid-p"]
     assert [each for each in ledger.apply(on.ActingBegan(), now=START) if isinstance(each, PostEvent)] == []
@@ -171,7 +171,7 @@ def test_metrics_of_it() -> None:
     lines = series(ledger)
     assert 'paddock_over_max{kind="queue"} 0.0' in lines
     assert not [line for line in lines if line.startswith("paddock_queue_over_max{")]
-    told(ledger, make_pod("p", node="n1", cpu=3500))
+    events_after(ledger, make_pod("p", node="n1", cpu=3500))
     lines = series(ledger)
     assert 'paddock_queue_over_max{queue="root.a",resource="vcore"} 1500.0' in lines
     assert 'paddock_over_max{kind="queue"} 1.0' in lines
@@ -182,5 +182,5 @@ def test_metrics_of_it() -> None:
 def test_what_the_first_list_shows_is_reported_too(size: int) -> None:
     """Pods may have been forced while this process was away; those of the newest are blamed."""
     ledger = make_ledger(make_queue("root.a", max={"vcore": 2000}), listed=False)
-    events = told(ledger, make_pod("p", node="n1", cpu=size))
+    events = events_after(ledger, make_pod("p", node="n1", cpu=size))
     assert len(events) == (size > 2000)

@@ -28,7 +28,7 @@ ALLOCATED, RESERVED, PENDING = (1000, 0, 0), (0, 1000, 0), (0, 0, 1000)
 
 @pytest.fixture
 def ledger() -> Ledger:
-    """One pod of one core, observed and admitted at `START`."""
+    """A ledger with one pod of one core, observed and admitted at `START`."""
     ledger = make_ledger(make_queue("root.a", max={"vcore": 1000}))
     ledger.apply(on.PodObserved(make_pod()), now=START)
     filtered(ledger, UID, now=START)
@@ -78,7 +78,7 @@ def test_a_new_filter_call_begins_it_anew(ledger: Ledger) -> None:
 @pytest.mark.rule("F-2")
 @pytest.mark.parametrize(("again", "held"), [(False, PENDING), (True, RESERVED)])
 def test_a_new_admission_outlives_the_bind_call_before_it(ledger: Ledger, again: bool, held: object) -> None:
-    """kube-scheduler gave that call up and tries the pod anew: what it was told last counts."""
+    """kube-scheduler gave that call up and tries the pod anew: the last answer counts."""
     bind_called(ledger, UID, N1, now=START + 1)
     if again:
         filtered(ledger, UID, now=START + 29)
@@ -158,7 +158,7 @@ def test_a_certain_failure_to_bind_ends_it(ledger: Ledger) -> None:
     assert ledger.view.use_of(N1) is None
 
 
-def test_a_binding_that_may_still_appear_keeps_its_room_over_a_new_filter_call(ledger: Ledger) -> None:
+def test_a_binding_that_may_still_appear_holds_its_capacity_over_a_new_filter_call(ledger: Ledger) -> None:
     bind_called(ledger, UID, now=START)
     lowered = make_partition(make_queue("root.a", max={"vcore": 500}))
     ledger.apply(on.Configured(lowered, LedgerSettings()), now=START)
@@ -209,7 +209,7 @@ def test_our_own_text_coming_late_leaves_it_alone() -> None:
     assert after(ledger, 20) == RESERVED
 
 
-def test_news_older_than_the_pod_filter_was_asked_about_leaves_it_alone() -> None:
+def test_updates_older_than_the_pod_in_the_filter_call_leave_it_alone() -> None:
     ledger = make_ledger(make_queue("root.a"))
     ledger.apply(on.PodObserved(make_pod(version=1)), now=START)
     ledger.apply(on.PodOffered(make_pod(version=5)), now=START)
@@ -220,7 +220,7 @@ def test_news_older_than_the_pod_filter_was_asked_about_leaves_it_alone() -> Non
     assert after(ledger, 23) == PENDING
 
 
-def test_news_older_than_the_question_leaves_it_alone_though_the_ledger_knows_nothing_newer() -> None:
+def test_updates_older_than_the_question_leave_it_alone_without_newer_ones_too() -> None:
     ledger = make_ledger(make_queue("root.a"))
     ledger.apply(on.PodObserved(make_pod(version=1)), now=START)
     ledger.apply(on.PodAdmitted(make_pod().uid, 5), now=START)
@@ -291,7 +291,7 @@ def test_a_bound_pod_is_given_no_reservation(ledger: Ledger) -> None:
     ],
     ids=lambda event: type(event).__name__,
 )
-def test_what_is_promised_to_a_pod_that_is_gone_is_forgotten(ledger: Ledger, event: on.Event) -> None:
+def test_a_promise_to_a_deleted_pod_is_forgotten(ledger: Ledger, event: on.Event) -> None:
     ledger.apply(on.PodDeleted(make_pod().uid), now=START)
     assert ledger.apply(event, now=START) == ()
     assert usage(ledger, "root.a") == (0, 0, 0)

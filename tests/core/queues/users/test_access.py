@@ -1,4 +1,4 @@
-"""Who may submit and administer: the texts of ACL-1 to ACL-6."""
+"""Rights to submit and administer: the texts of ACL-1 to ACL-6."""
 
 import pytest
 
@@ -46,5 +46,5 @@ def test_grants_add_up_on_the_way_to_the_root() -> None:
 
 
 @pytest.mark.rule("ACL-5")
-def test_without_any_list_nobody_may() -> None:
+def test_without_any_list_no_user_may() -> None:
     assert not may_submit((("", ""), ("", "")), "alice", ("dev",))

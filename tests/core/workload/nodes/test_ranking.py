@@ -1,4 +1,4 @@
-"""The order of nodes that is remembered: as if sorted anew, although only what has changed is looked at."""
+"""The remembered order of nodes: as if sorted anew, although only changed nodes are checked."""
 
 from collections.abc import Iterable
 
@@ -17,7 +17,7 @@ scores = st.sampled_from([0.0, 0.1, 0.5, 1.0, float("inf"), -float("inf")])
 
 
 class Nodes:
-    """Nodes with scores of our own choice, and a note of those that were looked at."""
+    """Nodes with scores of our own choice, and a note of those that were checked."""
 
     def __init__(self, count: int) -> None:
         self.ranking = NodeRanking()
@@ -36,10 +36,10 @@ class Nodes:
 
     def settled(self, sort: NodeSortSpec = FAIR) -> NodeRanking:
         self.checked.clear()
-        self.ranking.settle(sort, self.scores, self._look)
+        self.ranking.settle(sort, self.scores, self._use_of)
         return self.ranking
 
-    def _look(self, name: NodeName) -> float:
+    def _use_of(self, name: NodeName) -> float:
         self.checked.append(name)
         return self.scores[name]
 
@@ -75,7 +75,7 @@ def test_any_changes_leave_the_order_as_if_sorted_anew(
         assert ranking.strays == 0
 
 
-def test_only_what_has_changed_is_looked_at() -> None:
+def test_only_changed_nodes_are_checked() -> None:
     nodes = Nodes(len(NAMES))
     nodes.settled()
     assert sorted(nodes.checked) == NAMES
@@ -87,7 +87,7 @@ def test_only_what_has_changed_is_looked_at() -> None:
     assert nodes.checked == [NAMES[3]]
 
 
-def test_another_policy_looks_at_all_and_the_same_one_at_none() -> None:
+def test_another_policy_checks_all_and_the_same_one_none() -> None:
     nodes = Nodes(len(NAMES))
     nodes.settled()
     nodes.settled(NodeSortSpec("fair"))
@@ -96,6 +96,6 @@ def test_another_policy_looks_at_all_and_the_same_one_at_none() -> None:
     assert sorted(nodes.checked) == NAMES
 
 
-def test_before_anybody_has_asked_nothing_is_kept() -> None:
+def test_before_the_first_request_nothing_is_cached() -> None:
     nodes = Nodes(len(NAMES))
     assert list(nodes.ranking) == []

@@ -128,7 +128,7 @@ async def test_too_many_tells_how_long_to_wait_and_why(api: FakeApi, client: Api
     assert guarded.value.causes == ("DisruptionBudget",)
 
 
-def test_an_answer_that_is_no_status_keeps_its_first_words() -> None:
+def test_an_answer_that_is_no_status_keeps_its_beginning() -> None:
     error = error_from(502, b"<html>\n  <b>Bad  Gateway</b>" + b"x" * 5000)
     assert isinstance(error, ServerError)
     assert error.message.startswith("<html> <b>Bad Gateway</b>")
@@ -256,7 +256,7 @@ async def test_a_401_that_stays_is_an_error_after_one_repeat(api: FakeApi, clien
         assert len(api.requests) == expected
 
 
-async def test_a_renewal_that_hangs_holds_nobody_longer_than_asked(
+async def test_a_renewal_that_hangs_takes_no_longer_than_allowed(
     api: FakeApi, client: ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def hang(self: object, *, anew: bool) -> None:

@@ -1,6 +1,6 @@
-"""Who is trusted, and who we say we are, over TLS; certificates may be replaced while we run.
+"""Trust and identity over TLS; certificates may be replaced at run time.
 
-The files in ``tls`` are good for these tests alone: a CA whose key is gone, and certificates for loopback.
+The files in ``tls`` are good for these tests alone: a CA whose key is lost, and certificates for loopback.
 """
 
 import json
@@ -62,7 +62,7 @@ async def test_a_server_that_the_ca_vouches_for_is_trusted(
 @pytest.mark.parametrize(
     "cluster", [{}, {"certificate_authority": str(CA), "tls_server_name": "elsewhere"}], ids=["ca", "name"]
 )
-async def test_a_server_that_is_not_the_one_meant_is_told_nothing(
+async def test_a_server_that_is_not_the_one_meant_receives_nothing(
     api: FakeApi, kubeconfig: Callable[..., str], cluster: dict[str, str]
 ) -> None:
     async with await connect(kubeconfig=kubeconfig({"token": "fake-token"}, **cluster)) as client:

@@ -1,4 +1,4 @@
-"""An effector over a fake API server, for the tests of what it does on our own account."""
+"""An effector over a fake API server, for tests of effects on Paddock's own account."""
 
 import asyncio
 from collections import Counter

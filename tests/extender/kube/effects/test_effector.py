@@ -1,4 +1,4 @@
-"""Effects on our own account: what is written, and only while the Lease is ours. See test_bind."""
+"""Effects on Paddock's own account: what is written, and only under its Lease. See test_bind."""
 
 import pytest
 
@@ -121,7 +121,7 @@ async def test_an_event_as_it_is_written(bench: Bench) -> None:
     assert bench.learned == []
 
 
-async def test_who_does_not_lead_does_nothing(bench: Bench) -> None:
+async def test_an_instance_that_does_not_lead_does_nothing(bench: Bench) -> None:
     bench.leading = False
     async with bench.running():
         bench.effector.perform(wake())

@@ -1,4 +1,4 @@
-"""Effects that come to nothing: what counts as a failure, and who is told why."""
+"""Effects that fail: what counts as a failure, and which reports are made."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def _pod(uid: str, node: str) -> dict[str, object]:
 async def test_a_nomination_that_comes_too_late_is_no_failure(
     bench: Bench, there: dict[str, object] | None
 ) -> None:
-    """kube-scheduler has bound the pod while the nomination was under way; nobody need be told."""
+    """kube-scheduler has bound the pod while the nomination was under way; no report is needed."""
     if there is not None:
         bench.api.apply(PODS, there)
     bench.api.break_next(_invalid, method="PATCH")
@@ -58,7 +58,7 @@ async def test_another_refusal_of_a_nomination_is_a_failure(bench: Bench) -> Non
     assert bench.reports == [("NominateNode", "default", "p", f"422 Invalid: {BOUND}")]
 
 
-async def test_nobody_knows_whether_it_is_too_late_when_the_pod_cannot_be_read(bench: Bench) -> None:
+async def test_an_unreadable_pod_leaves_open_whether_it_is_too_late(bench: Bench) -> None:
     bench.api.apply(PODS, _pod("uid-p", "n2"))
     bench.api.break_next(_invalid, method="PATCH")
     bench.api.fail_next(403, method="GET")
@@ -68,23 +68,23 @@ async def test_nobody_knows_whether_it_is_too_late_when_the_pod_cannot_be_read(b
     assert bench.outcomes == {("NominateNode", "failed"): 1}
 
 
-@pytest.mark.parametrize(("status", "tries"), [(403, 1), (500, ATTEMPTS)])
-async def test_why_an_effect_failed_is_told(bench: Bench, status: int, tries: int) -> None:
+@pytest.mark.parametrize(("status", "attempts"), [(403, 1), (500, ATTEMPTS)])
+async def test_the_reason_of_a_failed_effect_is_reported(bench: Bench, status: int, attempts: int) -> None:
     bench.api.apply(PODS, pod_body("p"))
-    bench.api.fail_next(status, method="PATCH", times=tries)
+    bench.api.fail_next(status, method="PATCH", times=attempts)
     async with bench.running():
         bench.effector.perform(WakePod(UID, "default", "p", "1"))
         await bench.settled(1)
-    assert len(bench.writes()) == tries
+    assert len(bench.writes()) == attempts
     assert bench.outcomes == {("WakePod", "failed"): 1}
     ((*what, why),) = bench.reports
     assert what == ["WakePod", "default", "p"]
     assert f"the test wants {status}" in why
 
 
-@pytest.mark.parametrize(("every", "told"), [(REPORTED_EVERY, ["p", "p"]), (0.0, ["p", "p", "q"])])
-async def test_of_each_kind_one_failure_in_a_while_is_told(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, every: float, told: list[str]
+@pytest.mark.parametrize(("every", "reports"), [(REPORTED_EVERY, ["p", "p"]), (0.0, ["p", "p", "q"])])
+async def test_one_failure_of_each_kind_in_a_while_is_reported(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, every: float, reports: list[str]
 ) -> None:
     """Without a permission every effect fails, as fast as they come."""
     monkeypatch.setattr(module, "REPORTED_EVERY", every)
@@ -97,5 +97,5 @@ async def test_of_each_kind_one_failure_in_a_while_is_told(
         await bench.settled(2)
         bench.effector.perform(WakePod(PodUid("uid-q"), "default", "q", "1"))
         await bench.settled(3)
-    assert [name for _, _, name, _ in bench.reports] == told
+    assert [name for _, _, name, _ in bench.reports] == reports
     assert bench.outcomes == {("WakePod", "failed"): 2, ("WriteRecord", "failed"): 1}

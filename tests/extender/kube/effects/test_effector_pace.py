@@ -1,4 +1,4 @@
-"""Pace of effects on our own account: in which order they are done, how many at once, and how fast."""
+"""Pace of effects on Paddock's own account: the order, how many at once, and how fast."""
 
 import asyncio
 
@@ -75,7 +75,7 @@ async def test_what_is_written_to_one_pod_keeps_its_order(bench: Bench) -> None:
 
 
 async def test_all_workers_are_woken_when_there_is_enough_to_do(bench: Bench) -> None:
-    """Those that rest: each answer comes only when as many are asked for as there are workers."""
+    """Idle workers: each answer comes only when as many requests are open as there are workers."""
     together = asyncio.Barrier(WORKERS)
 
     async def answer(_: Request) -> None:
@@ -94,9 +94,11 @@ async def test_all_workers_are_woken_when_there_is_enough_to_do(bench: Bench) ->
 
 
 async def test_what_two_have_waited_for_is_taken_by_two(bench: Bench) -> None:
-    """A condition ends for which the pod's wake-up and, since there were too many, an event have waited:
-    whoever carried it out goes on with the one, and another that rests is woken for the other."""
-    told, others, posted = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    """A condition ends for which the pod's wake-up and an event have waited.
+
+    The worker that carried it out goes on with the one, and an idle one is woken for the other.
+    """
+    condition_set, others, posted = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     def waiting_for(moment: asyncio.Event) -> Answer:
         async def answer(_: Request) -> web.Response:
@@ -112,7 +114,7 @@ async def test_what_two_have_waited_for_is_taken_by_two(bench: Bench) -> None:
     async with bench.running():
         for name in names:
             bench.api.apply(PODS, pod_body(name))
-            of_it = told if name == "p" else others
+            of_it = condition_set if name == "p" else others
             bench.api.break_next(waiting_for(of_it), method="PATCH", path=f"{name}/status")
             bench.effector.perform(_held(name))
         await until(lambda: len(bench.writes()) == QUIET_WORKERS)
@@ -120,7 +122,7 @@ async def test_what_two_have_waited_for_is_taken_by_two(bench: Bench) -> None:
         bench.effector.perform(wake("p"))
         bench.api.break_next(waiting_for(posted), method="PATCH", path=f"{PODS}/p")
         bench.api.break_next(post, method="POST")
-        told.set()
+        condition_set.set()
         await until(posted.is_set)
         others.set()
         await bench.settled(QUIET_WORKERS + 2)

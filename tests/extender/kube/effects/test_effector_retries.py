@@ -1,4 +1,4 @@
-"""Effects on our own account that meet trouble: which are tried again, how often, and which are dropped."""
+"""Effects on Paddock's own account that meet trouble: which are repeated, and which are dropped."""
 
 from typing import Any
 
@@ -87,7 +87,7 @@ async def test_a_refusal_is_not_repeated(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("status", [404, 409])
-async def test_a_pod_that_is_gone_or_replaced_is_let_go(bench: Bench, status: int) -> None:
+async def test_a_deleted_or_replaced_pod_is_dropped(bench: Bench, status: int) -> None:
     bench.api.fail_next(status, method="PATCH")
     async with bench.running():
         bench.effector.perform(wake())
@@ -119,7 +119,7 @@ async def test_a_server_that_comes_back_gets_what_waited(bench: Bench) -> None:
     assert bench.token_of("p") == "2"
 
 
-async def test_a_lease_lost_between_two_tries_ends_them(bench: Bench) -> None:
+async def test_a_lease_lost_between_two_attempts_ends_them(bench: Bench) -> None:
     async def last(_: Request) -> web.Response:
         bench.leading = False
         return refusal(500, "and the lease is gone")

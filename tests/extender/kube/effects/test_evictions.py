@@ -1,4 +1,4 @@
-"""Evictions and deletions on our own account: what is sent, and how each ended. See test_effector."""
+"""Evictions and deletions on Paddock's own account: what is sent, and how each ended. See test_effector."""
 
 from collections.abc import Callable
 
@@ -30,7 +30,7 @@ def delete(name: str = "p", uid: str = "uid-p", *, at_once: bool = False) -> Del
     return DeletePod(PodUid(uid), "default", name, at_once, HIGH, purpose=Purpose.VICTIM)
 
 
-def told(outcome: EvictionOutcome, uid: str = "uid-p") -> on.PodEvicted:
+def eviction_ended(outcome: EvictionOutcome, uid: str = "uid-p") -> on.PodEvicted:
     return on.PodEvicted(PodUid(uid), outcome, Purpose.VICTIM, HIGH)
 
 
@@ -52,7 +52,7 @@ async def test_an_eviction_is_of_this_very_pod(bench: Bench) -> None:
         "deleteOptions": {"preconditions": {"uid": "uid-p"}},
     }
     assert bench.api.find(PODS, "p") is None
-    assert bench.learned == [told(EvictionOutcome.DONE)]
+    assert bench.learned == [eviction_ended(EvictionOutcome.DONE)]
     assert bench.outcomes == {("EvictPod", "done"): 1}
 
 
@@ -65,7 +65,7 @@ async def test_a_deletion_is_of_this_very_pod(bench: Bench, at_once: bool, grace
     options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": "uid-p"}}
     assert sent.json == {**options, **grace}
     assert bench.api.find(PODS, "p") is None
-    assert bench.learned == [told(EvictionOutcome.DONE)]
+    assert bench.learned == [eviction_ended(EvictionOutcome.DONE)]
     assert bench.outcomes == {("DeletePod", "done"): 1}
 
 
@@ -74,28 +74,28 @@ async def test_another_pod_of_the_name_is_left_alone(bench: Bench, make: Make) -
     bench.api.apply(PODS, pod_body("p"))
     await tried(bench, make(uid="uid-of-its-predecessor"))
     assert bench.api.find(PODS, "p") is not None
-    assert bench.learned == [told(EvictionOutcome.NOT_FOUND, "uid-of-its-predecessor")]
+    assert bench.learned == [eviction_ended(EvictionOutcome.NOT_FOUND, "uid-of-its-predecessor")]
     assert bench.outcomes.keys() == {(type(make()).__name__, "object gone")}
 
 
 @pytest.mark.parametrize("make", [evict, delete])
-async def test_a_pod_that_is_gone(bench: Bench, make: Make) -> None:
+async def test_a_deleted_pod(bench: Bench, make: Make) -> None:
     await tried(bench, make())
-    assert bench.learned == [told(EvictionOutcome.NOT_FOUND)]
+    assert bench.learned == [eviction_ended(EvictionOutcome.NOT_FOUND)]
 
 
 async def test_a_budget_that_forbids_it_is_an_answer(bench: Bench) -> None:
-    """It is not tried again here: core takes another victim, or comes back later."""
+    """The eviction is not repeated here: core takes another victim, or comes back later."""
     bench.api.apply(PODS, pod_body("p"))
     bench.api.blocked_evictions.add("p")
     await tried(bench, evict())
     assert len(bench.writes("POST")) == 1
-    assert bench.learned == [told(EvictionOutcome.BUDGET)]
+    assert bench.learned == [eviction_ended(EvictionOutcome.BUDGET)]
     assert bench.outcomes == {("EvictPod", "budget"): 1}
 
 
 async def test_a_pod_of_two_budgets_is_forbidden_too(bench: Bench) -> None:
-    """The API server answers 500 with nothing but a text; to try again would be in vain."""
+    """The API server answers 500 with nothing but a text; a repetition would be useless."""
 
     async def several(_: Request) -> web.Response:
         return refusal(500, SEVERAL)
@@ -103,7 +103,7 @@ async def test_a_pod_of_two_budgets_is_forbidden_too(bench: Bench) -> None:
     bench.api.break_next(several, method="POST", times=ATTEMPTS)
     await tried(bench, evict())
     assert len(bench.writes("POST")) == 1
-    assert bench.learned == [told(EvictionOutcome.BUDGET)]
+    assert bench.learned == [eviction_ended(EvictionOutcome.BUDGET)]
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
@@ -117,7 +117,7 @@ async def test_a_server_that_is_overloaded_is_asked_again(
     await tried(bench, make())
     assert len(bench.writes(method)) == 3
     assert bench.pauses == [0.2, 0.4]
-    assert bench.learned == [told(EvictionOutcome.DONE)]
+    assert bench.learned == [eviction_ended(EvictionOutcome.DONE)]
 
 
 async def test_a_budget_met_after_trouble(bench: Bench) -> None:
@@ -126,7 +126,7 @@ async def test_a_budget_met_after_trouble(bench: Bench) -> None:
     bench.api.fail_next(429, method="POST")
     await tried(bench, evict())
     assert len(bench.writes("POST")) == 2
-    assert bench.learned == [told(EvictionOutcome.BUDGET)]
+    assert bench.learned == [eviction_ended(EvictionOutcome.BUDGET)]
 
 
 @pytest.mark.parametrize(("make", "method"), [(evict, "POST"), (delete, "DELETE")])
@@ -135,7 +135,7 @@ async def test_trouble_without_end_has_failed(bench: Bench, make: Make, method: 
     bench.api.fail_next(503, method=method, times=100)
     await tried(bench, make())
     assert len(bench.writes(method)) == ATTEMPTS
-    assert bench.learned == [told(EvictionOutcome.FAILED)]
+    assert bench.learned == [eviction_ended(EvictionOutcome.FAILED)]
     assert bench.outcomes.keys() == {(type(make()).__name__, "failed")}
 
 
@@ -143,31 +143,31 @@ async def test_a_missing_permission_has_failed_at_once(bench: Bench) -> None:
     bench.api.fail_next(403, method="POST", times=100)
     await tried(bench, evict())
     assert len(bench.writes("POST")) == 1
-    assert bench.learned == [told(EvictionOutcome.FAILED)]
+    assert bench.learned == [eviction_ended(EvictionOutcome.FAILED)]
 
 
 async def test_a_lost_reply_is_not_taken_for_a_second_victim(bench: Bench) -> None:
-    """The repeat names the same uid, so it finds the pod leaving or gone and takes no other."""
+    """The repeat names the same uid, so it finds the pod leaving or deleted and takes no other."""
     bench.api.apply(PODS, pod_body("p"))
     bench.api.lose_next_reply(method="POST")
     await tried(bench, evict())
     assert [each.json["deleteOptions"] for each in bench.writes("POST")] == [
         {"preconditions": {"uid": "uid-p"}}
     ] * 2
-    assert bench.learned == [told(EvictionOutcome.NOT_FOUND)]
+    assert bench.learned == [eviction_ended(EvictionOutcome.NOT_FOUND)]
 
 
 @pytest.mark.parametrize("make", [evict, delete])
-async def test_who_does_not_lead_evicts_nobody(bench: Bench, make: Make) -> None:
+async def test_an_instance_that_does_not_lead_evicts_no_pod(bench: Bench, make: Make) -> None:
     bench.api.apply(PODS, pod_body("p"))
     bench.leading = False
     await tried(bench, make())
     assert bench.api.requests == []
-    assert bench.learned == [told(EvictionOutcome.FAILED)]
+    assert bench.learned == [eviction_ended(EvictionOutcome.FAILED)]
     assert bench.outcomes.keys() == {(type(make()).__name__, "not leading")}
 
 
-async def test_a_lease_lost_meanwhile_spares_who_still_waits(bench: Bench) -> None:
+async def test_a_lease_lost_meanwhile_spares_the_pods_that_still_wait(bench: Bench) -> None:
     for name in ("p", "q"):
         bench.api.apply(PODS, pod_body(name))
         bench.effector.perform(evict(name, f"uid-{name}"))
@@ -175,4 +175,4 @@ async def test_a_lease_lost_meanwhile_spares_who_still_waits(bench: Bench) -> No
     async with bench.running():
         await bench.settled(2)
     assert bench.api.requests == []
-    assert bench.learned == [told(EvictionOutcome.FAILED, f"uid-{name}") for name in "pq"]
+    assert bench.learned == [eviction_ended(EvictionOutcome.FAILED, f"uid-{name}") for name in "pq"]

@@ -1,4 +1,7 @@
-"""Placeholders on our own account: what is sent, and which answer ends how (GANG-4). See test_effector."""
+"""Placeholders on Paddock's own account: what is sent, and which answer ends how (GANG-4).
+
+See test_effector.
+"""
 
 import pytest
 from aiohttp import web
@@ -18,7 +21,7 @@ from tests.extender.kube.effects.effector_bench import PODS, Bench
 NAME = "tg-app-1-g-0"
 
 
-def told(outcome: CreationOutcome, why: str = "", name: str = NAME) -> on.PlaceholderCreated:
+def creation_ended(outcome: CreationOutcome, why: str = "", name: str = NAME) -> on.PlaceholderCreated:
     return on.PlaceholderCreated(AppId("app-1", "default"), name, outcome, why)
 
 
@@ -27,7 +30,7 @@ def pod(wanted: CreatePlaceholder) -> Json:
 
 
 async def tried(bench: Bench, effect: CreatePlaceholder | None = None) -> on.Event:
-    """How one creation ended."""
+    """The outcome of one creation."""
     async with bench.running():
         bench.effector.perform(effect or make_placeholder())
         await bench.settled(1)
@@ -38,7 +41,7 @@ async def tried(bench: Bench, effect: CreatePlaceholder | None = None) -> on.Eve
 @pytest.mark.rule("GANG-3", "GANG-4")
 async def test_a_placeholder_is_posted_once(bench: Bench) -> None:
     wanted = make_placeholder()
-    assert await tried(bench, wanted) == told(CreationOutcome.DONE)
+    assert await tried(bench, wanted) == creation_ended(CreationOutcome.DONE)
     (sent,) = bench.writes("POST")
     assert (sent.path, sent.json) == (PODS, pod(wanted))
     assert bench.outcomes == {("CreatePlaceholder", "done"): 1}
@@ -54,13 +57,13 @@ async def test_the_settings_are_those_in_force(bench: Bench) -> None:
 @pytest.mark.rule("GANG-4", "GANG-20")
 async def test_one_that_is_there_already_is_as_good(bench: Bench) -> None:
     bench.api.apply(PODS, pod(make_placeholder()))
-    assert await tried(bench) == told(CreationOutcome.DONE)
+    assert await tried(bench) == creation_ended(CreationOutcome.DONE)
     assert len(bench.writes("POST")) == 1
 
 
 async def test_a_lost_reply_makes_no_second_pod(bench: Bench) -> None:
     bench.api.lose_next_reply(method="POST")
-    assert await tried(bench) == told(CreationOutcome.DONE)
+    assert await tried(bench) == creation_ended(CreationOutcome.DONE)
     assert len(bench.writes("POST")) == 2
 
 
@@ -80,7 +83,7 @@ async def test_a_stranger_of_the_name_is_a_refusal(bench: Bench, change: Json) -
     there["metadata"] |= change
     bench.api.apply(PODS, there)
     why = f"pod {NAME} is there already and is no placeholder of this gang"
-    assert await tried(bench) == told(CreationOutcome.REFUSED, why)
+    assert await tried(bench) == creation_ended(CreationOutcome.REFUSED, why)
     assert bench.outcomes == {("CreatePlaceholder", "refused"): 1}
 
 
@@ -91,7 +94,7 @@ async def test_what_the_server_does_not_take_is_not_tried_again(bench: Bench, st
         return refusal(status, "w" * 2000)
 
     bench.api.break_next(refuse, method="POST")
-    assert await tried(bench) == told(CreationOutcome.REFUSED, "w" * 256)
+    assert await tried(bench) == creation_ended(CreationOutcome.REFUSED, "w" * 256)
     assert len(bench.writes("POST")) == 1
     assert bench.pauses == []
 
@@ -99,7 +102,7 @@ async def test_what_the_server_does_not_take_is_not_tried_again(bench: Bench, st
 @pytest.mark.parametrize("status", [429, 500, 503])
 async def test_an_overloaded_server_is_asked_again(bench: Bench, status: int) -> None:
     bench.api.fail_next(status, method="POST", times=2)
-    assert await tried(bench) == told(CreationOutcome.DONE)
+    assert await tried(bench) == creation_ended(CreationOutcome.DONE)
     assert bench.pauses == [0.2, 0.4]
 
 
@@ -110,18 +113,18 @@ async def test_pods_that_compete_for_a_quota_are_asked_for_again(bench: Bench) -
         return refusal(409, "the object has been modified", reason="Conflict")
 
     bench.api.break_next(changed, method="POST", times=2)
-    assert await tried(bench) == told(CreationOutcome.DONE)
+    assert await tried(bench) == creation_ended(CreationOutcome.DONE)
     assert bench.pauses == [0.2, 0.4]
 
 
-async def test_one_that_goes_while_it_is_looked_at_is_asked_for_again(bench: Bench) -> None:
+async def test_one_that_disappears_during_the_check_is_requested_again(bench: Bench) -> None:
     bench.api.apply(PODS, pod(make_placeholder()))
 
-    async def gone(_: Request) -> None:
+    async def not_found(_: Request) -> None:
         bench.api.delete(PODS, NAME)
 
-    bench.api.break_next(gone, method="GET")
-    assert await tried(bench) == told(CreationOutcome.DONE)
+    bench.api.break_next(not_found, method="GET")
+    assert await tried(bench) == creation_ended(CreationOutcome.DONE)
     assert len(bench.writes("POST")) == 2
     assert bench.pauses == [0.2]
 
@@ -129,14 +132,14 @@ async def test_one_that_goes_while_it_is_looked_at_is_asked_for_again(bench: Ben
 @pytest.mark.parametrize("status", [429, 500, 503])
 async def test_trouble_without_end_has_failed(bench: Bench, status: int) -> None:
     bench.api.fail_next(status, method="POST", times=100)
-    assert await tried(bench) == told(CreationOutcome.FAILED)
+    assert await tried(bench) == creation_ended(CreationOutcome.FAILED)
     assert len(bench.writes("POST")) == ATTEMPTS
     assert bench.outcomes == {("CreatePlaceholder", "failed"): 1}
 
 
 async def test_credentials_that_are_not_accepted_say_nothing_of_the_placeholder(bench: Bench) -> None:
     bench.api.tokens = set()
-    assert await tried(bench) == told(CreationOutcome.FAILED)
+    assert await tried(bench) == creation_ended(CreationOutcome.FAILED)
 
 
 async def test_an_answer_that_is_no_pod_says_nothing_of_the_placeholder(bench: Bench) -> None:
@@ -146,24 +149,24 @@ async def test_an_answer_that_is_no_pod_says_nothing_of_the_placeholder(bench: B
         return web.Response(body=b"<html>")
 
     bench.api.break_next(nonsense, method="GET")
-    assert await tried(bench) == told(CreationOutcome.FAILED)
+    assert await tried(bench) == creation_ended(CreationOutcome.FAILED)
 
 
-async def test_who_does_not_lead_creates_nothing(bench: Bench) -> None:
+async def test_an_instance_that_does_not_lead_creates_nothing(bench: Bench) -> None:
     bench.leading = False
-    assert await tried(bench) == told(CreationOutcome.FAILED)
+    assert await tried(bench) == creation_ended(CreationOutcome.FAILED)
     assert bench.api.requests == []
 
 
-async def test_a_full_queue_is_told_too(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_queue_is_reported_too(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "QUEUED", 1)
     for name in ("tg-1", "tg-2"):
         bench.effector.perform(make_placeholder(name))
     async with bench.running():
         await bench.settled(2)
     assert bench.learned == [
-        told(CreationOutcome.FAILED, name="tg-1"),
-        told(CreationOutcome.DONE, name="tg-2"),
+        creation_ended(CreationOutcome.FAILED, name="tg-1"),
+        creation_ended(CreationOutcome.DONE, name="tg-2"),
     ]
 
 

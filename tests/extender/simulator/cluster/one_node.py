@@ -9,4 +9,4 @@ config:
 cluster:
   nodes: [{name: n1, cpu: 8}]
 """
-"""One queue and one node. What is said of the cluster further comes next, then the steps."""
+"""A document with one queue and one node. The rest of the cluster comes next, then the steps."""

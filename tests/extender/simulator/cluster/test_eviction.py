@@ -1,4 +1,4 @@
-"""Evictions and deletions in the played cluster: who goes, who is spared, and who hears of it."""
+"""Evictions and deletions in the played cluster: which pods leave, which are spared, and what is reported."""
 
 from collections.abc import Sequence
 from copy import deepcopy
@@ -56,7 +56,7 @@ class Stage:
         return DeletePod(pod.uid, "default", name, at_once, by, purpose=Purpose.VICTIM)
 
     def do(self, *effects: Effect) -> None:
-        """Let Paddock have asked for it."""
+        """Request an effect in Paddock's name."""
         self.cluster.paddock.life.effects.extend(effects)
         self.cluster.settle()
 
@@ -69,18 +69,18 @@ class Stage:
     def evicted(self) -> Sequence[str]:
         return [pod.name for pod in self.cluster.recorder.since.evicted]
 
-    def told(self, *kinds: str) -> list[Happening]:
+    def happenings(self, *kinds: str) -> list[Happening]:
         return [each for each in self.cluster.recorder.timeline if each.kind in kinds]
 
     @property
     def allowed(self) -> int | None:
-        """As Paddock knows it."""
+        """The budget as Paddock knows it."""
         budgets = self.cluster.paddock.life.view.budgets
         return disruptions_left(budgets, "default", {"tier": "db"})
 
 
 @pytest.mark.parametrize("deletes", [False, True], ids=["evicted", "deleted"])
-def test_a_pod_leaves_and_is_gone_after_its_grace(deletes: bool) -> None:
+def test_a_pod_leaves_and_disappears_after_its_grace(deletes: bool) -> None:
     stage = Stage()
     stage.do(stage.delete("web") if deletes else stage.evict("web"))
     assert stage.pod("web").deleting
@@ -94,27 +94,29 @@ def test_a_pod_leaves_and_is_gone_after_its_grace(deletes: bool) -> None:
     assert stage.evicted == ["web"]
 
 
-def test_the_timeline_says_who_went_for_whom_and_why_before_its_copy_comes() -> None:
+def test_the_timeline_names_victim_preemptor_and_reason_before_the_copy_comes() -> None:
     stage = Stage()
     stage.do(stage.evict("web"))
-    told = [(each.kind, each.pod, each.what, each.why) for each in stage.told("evicted", "submitted")]
-    assert told[-2:] == [
+    happenings = [
+        (each.kind, each.pod, each.what, each.why) for each in stage.happenings("evicted", "submitted")
+    ]
+    assert happenings[-2:] == [
         ("evicted", "web", "evicted from n1", "for high: guarantee of root.a"),
         ("submitted", "web.1", "submitted", ""),
     ]
 
 
-def test_an_eviction_for_nobody_says_why_alone() -> None:
+def test_an_eviction_without_a_preemptor_gives_the_reason_alone() -> None:
     stage = Stage()
     stage.do(stage.evict("web", preemptor=""))
-    assert [each.why for each in stage.told("evicted")] == ["guarantee of root.a"]
+    assert [each.why for each in stage.happenings("evicted")] == ["guarantee of root.a"]
 
 
-def test_who_is_evicted_twice_goes_once() -> None:
+def test_a_pod_evicted_twice_leaves_once() -> None:
     stage = Stage()
     stage.do(stage.evict("web"), stage.evict("web"))
     assert stage.evicted == ["web"]
-    assert len(stage.told("evicted")) == 1
+    assert len(stage.happenings("evicted")) == 1
 
 
 def test_a_deletion_at_once_knows_no_grace() -> None:
@@ -141,15 +143,15 @@ def test_another_pod_of_the_name_is_left_alone() -> None:
 
 
 def test_a_placeholder_that_is_deleted_is_no_victim() -> None:
-    """What no entry of the scenario asked for was made by Paddock itself."""
+    """A pod that no entry of the scenario asked for was made by Paddock itself."""
     stage = Stage()
     body = deepcopy(stage.pod("web").body)
     body["metadata"]["name"] = "ph"
     placeholder = stage.cluster.api.create_pod(body, entry=None, root="ph", created=0)
     stage.do(DeletePod(placeholder.uid, "default", "ph", at_once=True, purpose=Purpose.REPLACEMENT))
     assert not placeholder.exists
-    assert (stage.evicted, stage.told("evicted")) == ([], [])
-    assert [each.pod for each in stage.told("deleted")] == ["ph"]
+    assert (stage.evicted, stage.happenings("evicted")) == ([], [])
+    assert [each.pod for each in stage.happenings("deleted")] == ["ph"]
 
 
 # -- budgets -----------------------------------------------------------------------------------------------
@@ -162,7 +164,7 @@ def test_a_budget_lets_one_go_and_spares_the_other() -> None:
     assert stage.evicted == ["db-0"]
     assert not stage.pod("db-1").deleting
     assert stage.outcome("db-1") is None
-    (spared,) = stage.told("spared")
+    (spared,) = stage.happenings("spared")
     assert (spared.pod, spared.why) == ("db-1", "for high: budget db allows no disruption")
     assert stage.allowed == 0
 
@@ -187,12 +189,12 @@ def test_a_pod_that_does_not_run_may_always_go() -> None:
     assert stage.evicted == ["big"]
 
 
-def test_of_two_budgets_nobody_goes() -> None:
+def test_a_pod_under_two_budgets_is_not_evicted() -> None:
     more = BUDGETS + "    - {name: all, matchLabels: {}, maxUnavailable: 5}\n"
     stage = Stage(more)
     stage.do(stage.evict("db-0"), stage.evict("web"))
     assert stage.evicted == ["web"]
-    assert [each.why for each in stage.told("spared")] == ["for high: more than one budget: all, db"]
+    assert [each.why for each in stage.happenings("spared")] == ["for high: more than one budget: all, db"]
 
 
 def test_a_restart_reads_the_budgets_again() -> None:
@@ -204,7 +206,7 @@ def test_a_restart_reads_the_budgets_again() -> None:
     assert stage.outcome("db-1") is None
 
 
-def test_late_news_of_a_budget_is_late() -> None:
+def test_a_late_update_of_a_budget_is_late() -> None:
     stage = Stage(BUDGETS, delays="delays: {watch: 2s}\n")
     for at, allowed in ((1_999, 0), (2_000, 1)):
         stage.cluster.advance(at, lambda: None)

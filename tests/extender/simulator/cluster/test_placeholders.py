@@ -1,4 +1,4 @@
-"""Placeholders in the played cluster: how they come, what is refused, and that they go with their owner."""
+"""Placeholders in the played cluster: how they come, what is refused, and that they end with their owner."""
 
 import json
 from pathlib import Path
@@ -51,7 +51,7 @@ class Stage:
         for entry in scenario.steps[0].submit:
             self.cluster.submit(entry, entry.names[0])
         self.cluster.settle()
-        self.told: list[on.Event] = []
+        self.outcomes: list[on.Event] = []
 
     def pod(self, name: str) -> Pod:
         pod = self.cluster.find_pod(name, even_if_deleted=True)
@@ -63,24 +63,24 @@ class Stage:
         return make_placeholder(name, **values)
 
     def create(self, wanted: CreatePlaceholder) -> on.PlaceholderCreated:
-        """Let Paddock have asked for it; how that ended."""
-        world, told = self.cluster.world, self.told
+        """Request a placeholder in Paddock's name, and return how that ended."""
+        world, creation_ended = self.cluster.world, self.outcomes
         anything = PlaceholderSettings(copied=TemplateParts(labels=True, annotations=True))
-        act(wanted, world.api, world.budgets, world.onlooker, told.append, placeholders=anything)
+        act(wanted, world.api, world.budgets, world.onlooker, creation_ended.append, placeholders=anything)
         self.cluster.settle()
-        end = told.pop()
+        end = creation_ended.pop()
         assert isinstance(end, on.PlaceholderCreated)
         return end
 
 
-def told(outcome: CreationOutcome, why: str = "", name: str = "tg-0") -> on.PlaceholderCreated:
+def creation_ended(outcome: CreationOutcome, why: str = "", name: str = "tg-0") -> on.PlaceholderCreated:
     return on.PlaceholderCreated(AppId("app-1", "default"), name, outcome, why)
 
 
 @pytest.mark.rule("GANG-3", "GANG-8")
 def test_a_placeholder_is_a_pod_that_is_placed_and_runs_for_ever() -> None:
     stage = Stage()
-    assert stage.create(stage.wish(priority_class="high")) == told(CreationOutcome.DONE)
+    assert stage.create(stage.wish(priority_class="high")) == creation_ended(CreationOutcome.DONE)
     pod = stage.pod("tg-0")
     assert (pod.node, pod.phase, pod.facts.placeholder) == ("n1", "Running", True)
     assert (pod.facts.owner, pod.facts.priority, pod.facts.never_preempts) == (
@@ -100,7 +100,7 @@ def test_a_placeholder_is_a_pod_that_is_placed_and_runs_for_ever() -> None:
 def test_asking_twice_makes_one_pod() -> None:
     stage = Stage()
     for _ in range(2):
-        assert stage.create(stage.wish()) == told(CreationOutcome.DONE)
+        assert stage.create(stage.wish()) == creation_ended(CreationOutcome.DONE)
     assert len(stage.cluster.api.named["tg-0"]) == 1
 
 
@@ -109,9 +109,9 @@ def test_a_stranger_of_the_name_is_a_refusal() -> None:
     stage = Stage()
     stage.create(stage.wish(owner="slow"))
     why = "pod {} is there already and is no placeholder of this gang"
-    assert stage.create(stage.wish()) == told(CreationOutcome.REFUSED, why.format("tg-0"))
+    assert stage.create(stage.wish()) == creation_ended(CreationOutcome.REFUSED, why.format("tg-0"))
     end = stage.create(stage.wish("slow"))
-    assert end == told(CreationOutcome.REFUSED, why.format("slow"), "slow")
+    assert end == creation_ended(CreationOutcome.REFUSED, why.format("slow"), "slow")
 
 
 @pytest.mark.rule("GANG-4")
@@ -135,10 +135,10 @@ def test_what_the_api_server_does_not_take_is_refused(defined: dict[str, Any], w
 
 
 @pytest.mark.rule("GANG-4")
-def test_a_class_that_is_gone_is_refused() -> None:
+def test_a_missing_class_is_refused() -> None:
     stage = Stage()
     end = stage.create(stage.wish(priority_class="gone"))
-    assert end == told(CreationOutcome.REFUSED, "no PriorityClass with name gone was found")
+    assert end == creation_ended(CreationOutcome.REFUSED, "no PriorityClass with name gone was found")
 
 
 def test_what_it_takes_is_taken() -> None:
@@ -148,7 +148,7 @@ def test_what_it_takes_is_taken() -> None:
         annotations={"Example.com/A": "any text"},
         minResource={"cpu": "10m", "memory": "1Mi", "example.com/gpu": "0", "hugepages-2Mi": "0"},
     )
-    assert stage.create(stage.wish(gang=defined)) == told(CreationOutcome.DONE)
+    assert stage.create(stage.wish(gang=defined)) == creation_ended(CreationOutcome.DONE)
 
 
 @pytest.mark.rule("GANG-3", "DESIGN-6")
@@ -165,7 +165,7 @@ def test_the_gate_is_there_once(gates: str, gated: bool) -> None:
 
 
 @pytest.mark.rule("GANG-14", "GANG-21")
-def test_it_goes_when_its_owner_is_gone() -> None:
+def test_it_is_deleted_with_its_owner() -> None:
     stage = Stage()
     for name, owner in (("tg-0", "first"), ("tg-1", "first"), ("tg-2", "slow")):
         stage.create(stage.wish(name, owner=owner))
@@ -192,7 +192,7 @@ def test_it_does_not_outlive_an_owner_that_went_before() -> None:
     stage = Stage()
     wanted = stage.wish()
     stage.cluster.api.delete(stage.pod("first"))
-    assert stage.create(wanted) == told(CreationOutcome.DONE)
+    assert stage.create(wanted) == creation_ended(CreationOutcome.DONE)
     assert not stage.pod("tg-0").exists
 
 

@@ -34,7 +34,7 @@ def make_sample(
     return QueueSample(at, used or {}, pending or {}, guaranteed, max, draining)
 
 
-def make_lane(
+def make_history(
     path: str, *samples: QueueSample, leaf: bool = True, removed: int | None = None
 ) -> QueueHistory:
     return QueueHistory(path, leaf, samples or (make_sample(),), removed)
@@ -72,7 +72,7 @@ def five_pods() -> Recording:
         attempts=9,
         timeline=_five_pods_timeline(),
         queues=(
-            make_lane(
+            make_history(
                 "root",
                 make_sample(0, used=amounts(2, 4), pending=amounts(1, 2)),
                 make_sample(8_000, used=amounts(4, 6), pending=amounts(2, 4)),
@@ -80,13 +80,13 @@ def five_pods() -> Recording:
                 make_sample(24_000, used=amounts(4, 6), pending=amounts(1, 2)),
                 leaf=False,
             ),
-            make_lane(
+            make_history(
                 "root.web",
                 make_sample(0, used=amounts(2, 4), pending=amounts(1, 2), **web),
                 make_sample(12_500, used=amounts(1, 2), pending=amounts(2, 4), **web),
                 make_sample(24_000, used=amounts(1, 2), pending=amounts(1, 2), **web),
             ),
-            make_lane(
+            make_history(
                 "root.batch",
                 make_sample(0, **batch),
                 make_sample(8_000, used=amounts(2, 2), pending=amounts(1, 2), **batch),
@@ -181,11 +181,11 @@ class LargeRun:
     def _play(self, pods: int) -> None:
         for number in range(pods):
             at = self.end * (number // 8) // (pods // 8) // 500 * 500
-            self._let_go(at)
+            self._release(at)
             leaf = number % len(self.leaves)
             self._submit(at, f"job-{leaf}-{number // len(self.leaves)}", self.leaves[leaf])
 
-    def _let_go(self, at: int) -> None:
+    def _release(self, at: int) -> None:
         while self.ending and self.ending[0][0] <= at:
             then, pod, node, leaf, cores, start = self.ending.pop(0)
             self.free[node] += cores
@@ -210,7 +210,7 @@ class LargeRun:
         self._retry(at, leaf)
 
     def _retry(self, at: int, leaf: str) -> None:
-        """The first that waits goes; the last one submitted is told why it does not."""
+        """Admit the first waiting pod, and refuse the one submitted last."""
         pod, cores = self.waiting[leaf][0] if self.waiting[leaf] else ("", 0)
         if not pod:
             return
@@ -272,7 +272,7 @@ class LargeRun:
             end=self.end,
             timeline=tuple(timeline),
             queues=tuple(
-                make_lane(path, *sorted(samples, key=lambda one: one.at), leaf=path in self.leaves)
+                make_history(path, *sorted(samples, key=lambda one: one.at), leaf=path in self.leaves)
                 for path, samples in self.samples.items()
             ),
             nodes=tuple(

@@ -16,7 +16,7 @@ from extender.simulator.report.recording import (
 from tests.extender.simulator.report.recordings import (
     five_pods,
     large,
-    make_lane,
+    make_history,
     make_recording,
     make_sample,
     with_difference,
@@ -49,9 +49,9 @@ def test_the_last_sample_is_the_final_state() -> None:
     assert data_of(make_recording(queues=(QueueHistory("root", False, ()),)))["queues"][0]["final"] is None
 
 
-def test_no_bound_and_a_bound_of_zero_are_told_apart() -> None:
-    lanes = (make_lane("root.a"), make_lane("root.b", make_sample(max={"vcore": 0})))
-    assert [each["final"]["max"] for each in data_of(make_recording(queues=lanes))["queues"]] == [
+def test_no_bound_and_a_bound_of_zero_differ() -> None:
+    histories = (make_history("root.a"), make_history("root.b", make_sample(max={"vcore": 0})))
+    assert [each["final"]["max"] for each in data_of(make_recording(queues=histories))["queues"]] == [
         None,
         {"vcore": 0},
     ]
@@ -66,7 +66,7 @@ def test_the_order_of_amounts_and_fields_does_not_show() -> None:
     other = make_sample(used={"memory": 2, "vcore": 1})
     pods = {"web-0": {"queue": "root.a", "node": ""}}, {"web-0": {"node": "", "queue": "root.a"}}
     texts = [
-        json_of(make_recording(queues=(make_lane("root", sample),), pods=pod))
+        json_of(make_recording(queues=(make_history("root", sample),), pods=pod))
         for sample, pod in zip((one, other), pods, strict=True)
     ]
     assert texts[0] == texts[1]

@@ -21,7 +21,7 @@ from extender.simulator.report.recording import (
 from tests.extender.simulator.report.recordings import (
     five_pods,
     large,
-    make_lane,
+    make_history,
     make_pod,
     make_recording,
     make_sample,
@@ -76,7 +76,7 @@ def hostile() -> Recording:
                 0, "refused", HOSTILE, pod=HOSTILE, queue=HOSTILE, node=HOSTILE, why=HOSTILE, code=HOSTILE
             ),
         ),
-        queues=(make_lane(HOSTILE, make_sample(used={HOSTILE: 1})),),
+        queues=(make_history(HOSTILE, make_sample(used={HOSTILE: 1})),),
         nodes=(
             NodeHistory(HOSTILE, {HOSTILE: 1}, 0, None, (Stay(HOSTILE, HOSTILE, {HOSTILE: 1}, 0, None),)),
         ),
@@ -133,9 +133,11 @@ def test_the_data_tells_values_only_where_they_change() -> None:
     assert web["bounds"]["vcore"] == [[0], [1000], [2000]]
 
 
-def test_no_bound_and_a_bound_of_zero_are_told_apart() -> None:
-    lane = make_lane("root", make_sample(0, max={"vcore": 0}), make_sample(5, max=None, used={"vcore": 1}))
-    queue = Parsed(page_of(make_recording(queues=(lane,)))).data["queues"][0]
+def test_no_bound_and_a_bound_of_zero_differ() -> None:
+    history = make_history(
+        "root", make_sample(0, max={"vcore": 0}), make_sample(5, max=None, used={"vcore": 1})
+    )
+    queue = Parsed(page_of(make_recording(queues=(history,)))).data["queues"][0]
     assert queue["bounds"]["vcore"] == [[0, 5], [None, None], [0, None]]
 
 

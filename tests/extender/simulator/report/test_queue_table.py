@@ -8,14 +8,14 @@ from extender.simulator.report.queue_table import in_tree_order, queue_table
 from tests.extender.simulator.report.recordings import (
     amounts,
     five_pods,
-    make_lane,
+    make_history,
     make_recording,
     make_sample,
 )
 
 
-def table_of(*lanes: object, width: int | None = 80) -> list[str]:
-    return list(queue_table(make_recording(queues=lanes), width=width))
+def table_of(*histories: object, width: int | None = 80) -> list[str]:
+    return list(queue_table(make_recording(queues=histories), width=width))
 
 
 def bar_of(used: int, *, guaranteed: int | None = None, max: int | None = None, width: int = 64) -> str:
@@ -23,7 +23,7 @@ def bar_of(used: int, *, guaranteed: int | None = None, max: int | None = None, 
         return None if amount is None else {"vcore": amount}
 
     sample = make_sample(used={"vcore": used}, guaranteed=bound(guaranteed), max=bound(max))
-    return re.search(r"\[.*|no max", table_of(make_lane("root", sample), width=width)[1])[0]  # type: ignore[index]
+    return re.search(r"\[.*|no max", table_of(make_history("root", sample), width=width)[1])[0]  # type: ignore[index]
 
 
 def test_a_table() -> None:
@@ -36,8 +36,10 @@ def test_a_table() -> None:
 
 
 def test_children_follow_their_parent_in_the_order_given() -> None:
-    lanes = [make_lane(path) for path in ("root", "root.b", "root.a", "root.a.x", "root.b.y", "root.b2")]
-    assert [lane.path for lane in in_tree_order(lanes)] == [
+    histories = [
+        make_history(path) for path in ("root", "root.b", "root.a", "root.a.x", "root.b.y", "root.b2")
+    ]
+    assert [history.path for history in in_tree_order(histories)] == [
         "root",
         "root.b",
         "root.b.y",
@@ -48,16 +50,16 @@ def test_children_follow_their_parent_in_the_order_given() -> None:
 
 
 def test_a_queue_that_was_removed_has_no_line_and_one_that_drains_says_so() -> None:
-    gone = make_lane("root.gone", make_sample(used=amounts(1)), removed=5)
-    drains = make_lane("root.old", make_sample(used=amounts(1), draining=True))
-    lines = table_of(make_lane("root"), gone, drains)
+    removed_one = make_history("root.gone", make_sample(used=amounts(1)), removed=5)
+    drains = make_history("root.old", make_sample(used=amounts(1), draining=True))
+    lines = table_of(make_history("root"), removed_one, drains)
     assert not any("gone" in line for line in lines)
     assert any("  old (draining)" in line for line in lines)
 
 
 def test_only_resources_that_say_something_have_a_line_and_every_queue_has_one() -> None:
     sample = make_sample(used={"vcore": 0, "pods": 3, "memory": 0}, max={"nvidia.com/gpu": 0})
-    lines = table_of(make_lane("root", make_sample()), make_lane("root.a", sample))
+    lines = table_of(make_history("root", make_sample()), make_history("root.a", sample))
     assert [line.split()[:2] for line in lines[1:]] == [
         ["root", "vcore"],
         ["a", "nvidia.com/gpu"],
@@ -89,13 +91,13 @@ def test_a_bar_is_full_only_at_the_max_and_empty_only_at_nothing(bar: str, shown
 
 def test_a_long_name_is_wrapped_and_not_cut() -> None:
     name = "a-team-with-a-name-that-goes-on-and-on-and-on"
-    lines = table_of(make_lane(f"root.{name}", make_sample(used=amounts(1, 1), max=amounts(2, 2))))
+    lines = table_of(make_history(f"root.{name}", make_sample(used=amounts(1, 1), max=amounts(2, 2))))
     column = lines[0].index("RESOURCE")
     assert name in "".join(line[:column].strip() for line in lines[1:])
     assert max(map(len, lines)) <= 80
 
 
 def test_colour_warns_of_a_queue_that_is_over_its_max() -> None:
-    over = make_recording(queues=(make_lane("root", make_sample(used=amounts(3), max=amounts(2))),))
+    over = make_recording(queues=(make_history("root", make_sample(used=amounts(3), max=amounts(2))),))
     assert "\x1b[31m[" in list(queue_table(over, colour=True))[1]
     assert "\x1b" not in "".join(queue_table(over))

@@ -143,7 +143,7 @@ def test_the_sum() -> None:
     assert summary(five_pods()) == "5 pods: 4 placed, 1 waiting, 1 eviction, 1 refusal in 00:30.000"
 
 
-def test_a_pod_that_was_bound_and_is_gone_was_placed_and_does_not_wait() -> None:
+def test_a_pod_that_was_bound_and_deleted_was_placed_and_does_not_wait() -> None:
     pods = {
         "gone": make_pod(bound=1, gone=2),
         "deleted while pending": make_pod(gone=2),

@@ -57,7 +57,7 @@ def test_added_nodes_count_with_those_of_the_cluster() -> None:
     assert str(error) == ("s.yaml:6: steps[0].addNodes[0]: more than 100000 pods or nodes in one scenario")
 
 
-def test_no_more_mistakes_are_kept_than_anybody_reads() -> None:
+def test_the_number_of_mistakes_is_bounded() -> None:
     def mistaken(keys: int) -> None:
         error = refused("steps: []\n" + "".join(f"unknown{at}: 1\n" for at in range(keys)))
         assert len(error.mistakes) == MOST_MISTAKES

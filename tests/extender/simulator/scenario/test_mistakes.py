@@ -1,4 +1,4 @@
-"""Every kind of mistake in a scenario file, and what is said of it: file, line, place, what would be right.
+"""Every kind of mistake in a scenario file, with its file, line, place and advice.
 
 The cases are in ``mistakes.yaml``.
 """
@@ -77,7 +77,7 @@ def test_a_file_or_a_configuration_that_is_too_large(tmp_path: Path, monkeypatch
 
 
 def test_no_mistake_is_left_without_a_case() -> None:
-    """Every text that the reader can say stands, its values apart, in some message of this file."""
+    """Every text of the reader, without its values, occurs in a message of this file."""
     said = "\n".join([*(case["says"] for case in CASES), Path(__file__).read_text()])
     for module in (reader, fields, checks, model):
         source = Path(str(module.__file__)).read_text()

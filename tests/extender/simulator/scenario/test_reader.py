@@ -1,4 +1,4 @@
-"""What a scenario file says, read: every key, and input that is no scenario at all."""
+"""Scenario files as values: every key, and input that is no scenario at all."""
 
 from pathlib import Path
 

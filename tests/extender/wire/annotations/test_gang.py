@@ -86,7 +86,7 @@ def test_a_number_counts_as_it_is_written() -> None:
 
 
 @pytest.mark.rule("POD-10")
-def test_keys_are_read_in_any_case_and_kept_in_the_spelling_of_the_api() -> None:
+def test_keys_are_read_in_any_case_and_stored_in_the_spelling_of_the_api() -> None:
     found = gang(
         {
             "NAME": "g",
@@ -103,7 +103,7 @@ def test_keys_are_read_in_any_case_and_kept_in_the_spelling_of_the_api() -> None
 
 
 @pytest.mark.rule("POD-10")
-def test_what_a_group_says_of_its_placeholders_is_kept() -> None:
+def test_the_placeholder_fields_of_a_group_are_stored() -> None:
     zone = [{"key": "zone", "operator": "In", "values": ["a", "b"]}]
     near = {"labelSelector": {"matchLabels": {"app": "x"}, "matchExpressions": zone}, "topologyKey": "host"}
     affinity = {

@@ -31,7 +31,7 @@ from extender.wire.translate import NAMESPACE, POD, namespace_from, pod_from
         ('{"user": "' + "a" * 300_000 + '"}', Identity()),
     ],
 )
-def test_who_submits(annotation: str | None, identity: Identity) -> None:
+def test_users_of_pods(annotation: str | None, identity: Identity) -> None:
     assert identity_from(annotation) == identity
 
 

@@ -46,7 +46,7 @@ def read(spec: Any = None, status: Any = None, **metadata: Any) -> BudgetFacts:
         ),
     ],
 )
-def test_whom_it_selects(spec: dict[str, Any], selector: tuple[Requirement, ...] | None) -> None:
+def test_pods_that_it_selects(spec: dict[str, Any], selector: tuple[Requirement, ...] | None) -> None:
     assert read({"maxUnavailable": "10%", **spec}).selector == selector
 
 

@@ -56,7 +56,7 @@ def size_of_node(allocatable: dict[str, Any] | None) -> Resource:
 
 
 @pytest.mark.rule("RES-3")
-def test_cpu_becomes_vcore_and_every_other_name_is_kept() -> None:
+def test_cpu_becomes_vcore_and_every_other_name_stays() -> None:
     assert sized(container(cpu="1500m", memory="1Gi", gpu="2")) == {
         **{"vcore": 1500, "memory": 2**30, "nvidia.com/gpu": 2}
     }
@@ -127,7 +127,7 @@ def test_a_best_effort_pod_is_one_pod(body: dict[str, Any]) -> None:
 
 
 @pytest.mark.rule("RES-6")
-def test_an_explicit_zero_request_is_kept() -> None:
+def test_an_explicit_zero_request_stays() -> None:
     assert sized(container(cpu="0", memory="1")) == {"vcore": 0, "memory": 1}
 
 
@@ -380,7 +380,7 @@ def test_a_pod_with_very_many_names_is_read_all_the_same() -> None:
     ],
 )
 def test_a_bad_quantity_names_its_place(body: dict[str, Any], message: str) -> None:
-    for _ in range(2):  # the second time, too: nothing bad is remembered
+    for _ in range(2):  # the second time, too: nothing wrong is remembered
         with pytest.raises(QuantityError, match=message):
             pod_size(decoded(body))
 

@@ -27,7 +27,7 @@ def _move(state: State, name: str) -> None:
     state.applications.known[AppId(name, "default")].queue = QueuePath("root.b")
 
 
-def _formation(corrupt: Callable[[GangProgress], object]) -> Callable[[State], object]:
+def _progress(corrupt: Callable[[GangProgress], object]) -> Callable[[State], object]:
     def corrupted(state: State) -> None:
         gang_progress = state.applications.known[AppId("gang", "default")].gang_progress
         assert gang_progress is not None
@@ -36,7 +36,7 @@ def _formation(corrupt: Callable[[GangProgress], object]) -> Callable[[State], o
     return corrupted
 
 
-FORMATION: list[tuple[str, Callable[[GangProgress], object]]] = [
+PROGRESS: list[tuple[str, Callable[[GangProgress], object]]] = [
     ("pods that wait for the gang of default/gang", lambda gang_progress: gang_progress.waiting.clear()),
     ("group g: pending of default/gang", lambda gang_progress: gang_progress.groups["g"].pending.clear()),
     (
@@ -119,5 +119,5 @@ APPLICATIONS: list[Corruption] = [
         "placeholders with a node of default/gang",
         lambda state: setattr(state.applications.known[AppId("gang", "default")], "holding", 7),
     ),
-    *[("applications.known", named, _formation(corrupt)) for named, corrupt in FORMATION],
+    *[("applications.known", named, _progress(corrupt)) for named, corrupt in PROGRESS],
 ]

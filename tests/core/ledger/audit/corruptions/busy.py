@@ -1,4 +1,4 @@
-"""A ledger with one pod in every situation there is, and values to make it wrong with. No tests."""
+"""A ledger with one pod in every situation, and values to corrupt it with. No tests."""
 
 from collections.abc import Callable
 
@@ -31,7 +31,7 @@ COUNTERS = ("allocated", "reserved", "pending", "preempting", "triggered", "bypa
 
 
 def busy_ledger() -> Ledger:
-    """One pod in every situation there is."""
+    """A ledger with one pod in every situation that exists."""
     ledger = make_ledger(make_queue("root.a", max={"vcore": 9000}), make_queue("root.p", leaf=False))
     refusal = Refusal(Code.QUOTA_EXCEEDED, "root.a")
     for event in (
