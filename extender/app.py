@@ -19,6 +19,7 @@ from extender.configuration.missing_notice import MissingNotice
 from extender.configuration.reload import LiveConfiguration, Source
 from extender.engine.engine import CLEAN_EVERY, Engine
 from extender.engine.outward import Outward
+from extender.front_door import DoorPlaces, FrontDoor
 from extender.host.clocks import clock_of_host, steady_clock
 from extender.host.garbage_collector import freeze_survivors, unfreeze
 from extender.host.user_groups import HostGroups
@@ -68,6 +69,7 @@ class Options:
     namespace: str = "default"
     queues: Path | None = None
     overrides: Mapping[str, Any] = field(default_factory=dict)
+    door: DoorPlaces | None = None
 
 
 class StartError(Exception):
@@ -165,6 +167,17 @@ class App:
             self._leadership,
             self._configured,
             self.synced,
+            lambda: self.front_door.notes(),
+        )
+        self._endpoints = admin_endpoints(self._admin())
+        self.front_door = FrontDoor(
+            client,
+            endpoints=self._endpoints,
+            story=self._story,
+            settings=lambda: self.configuration.settings,
+            configured=self._configured,
+            places=options.door or DoorPlaces(namespace=options.namespace),
+            reporting=self._reporting,
         )
 
     async def run(self) -> None:
@@ -186,6 +199,7 @@ class App:
             group.create_task(self._feeds.run())
             group.create_task(self._run_timers())
             group.create_task(self._become_ready())
+            group.create_task(self.front_door.run())
             group.create_task(self._audit_for_ever())
             group.create_task(watch_stalls(self.metrics.stalls.observe))
 
@@ -326,7 +340,7 @@ class App:
     def _listeners(self) -> Listeners:
         return Listeners(
             verbs=self._verbs_of,
-            endpoints=admin_endpoints(self._admin()),
+            endpoints=self._endpoints,
             places=Places(self._options.verbs, self._options.admin, self._options.tls),
             settings=lambda: self.configuration.settings,
             closed=self._reporting.closed,
@@ -341,8 +355,11 @@ class App:
             audit=self._audit_once,
             preemptions=self._preemptions.latest_first,
             validate=lambda text: validation_of(text, active=self.configuration.checksum),
-            story=lambda namespace, name: story_of(self.engine.view, self._journal, namespace, name),
+            story=self._story,
         )
+
+    def _story(self, namespace: str, name: str) -> Mapping[str, Any] | None:
+        return story_of(self.engine.view, self._journal, namespace, name)
 
 
 def _later(seconds: float, call: Any) -> object:

@@ -74,6 +74,18 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
         help="authorities that sign the callers' certificates",
     )
     parser.add_argument(
+        "--serving-address",
+        metavar="ADDRESS",
+        default="0.0.0.0",  # noqa: S104 - both ask for a login
+        help="address of the REST port and of the aggregated API (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--serving-cert",
+        metavar="FILE",
+        help="certificate of both (default: a certificate that Paddock makes and renews)",
+    )
+    parser.add_argument("--serving-key", metavar="FILE", help="key of that certificate")
+    parser.add_argument(
         "--kubeconfig",
         metavar="FILE",
         help="access to the cluster (default: the pod's service account, else $KUBECONFIG)",
@@ -221,11 +233,14 @@ def _test(arguments: argparse.Namespace) -> int:
 
 def _serve(arguments: argparse.Namespace) -> int:
     from extender.app import Options, serve
+    from extender.front_door import DoorPlaces
+    from extender.http.access.rotating_tls import ServingFiles
     from extender.http.server import Address, MutualTls
     from extender.telemetry.logs import configure_logs
 
     try:
         overrides, tls = _overrides(arguments), _tls_files(arguments)
+        files = _serving_files(arguments)
     except (PaddockError, ValueError) as error:
         print(f"paddock: {error}", file=sys.stderr)
         return USAGE
@@ -237,6 +252,9 @@ def _serve(arguments: argparse.Namespace) -> int:
         namespace=arguments.namespace,
         queues=arguments.queues,
         overrides=overrides,
+        door=DoorPlaces(
+            arguments.serving_address, ServingFiles(*files) if files else None, arguments.namespace
+        ),
     )
     log = configure_logs(debug=arguments.log_level == "debug")
     failures = _run(_until_signalled(serve(options, log)))
@@ -304,6 +322,16 @@ def _tls_files(arguments: argparse.Namespace) -> tuple[str, str, str] | None:
         return None
     if not all(files):
         raise ValueError("--tls-cert, --tls-key and --tls-client-ca go together")
+    return files
+
+
+def _serving_files(arguments: argparse.Namespace) -> tuple[str, str] | None:
+    """Certificate and key. Raises ValueError for one without the other."""
+    files = (arguments.serving_cert, arguments.serving_key)
+    if not any(files):
+        return None
+    if not all(files):
+        raise ValueError("--serving-cert and --serving-key go together")
     return files
 
 

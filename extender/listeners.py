@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from extender.configuration.settings import Settings
+from extender.http.access.guarding import Neighbours, loopback_guard
+from extender.http.aggregated import ACTIONS_REFUSED
 from extender.http.connections import Connections
 from extender.http.door import Door
 from extender.http.endpoints import Endpoint, guarded_app
-from extender.http.guarding import Neighbours, loopback_guard
 from extender.http.server import Address, Listener, MutualTls, listen
 
 
@@ -43,12 +44,14 @@ class Listeners:
 
     async def open_verbs(self) -> Listener:
         """For kube-scheduler alone."""
-        return await listen(self.verbs(self._door("verbs")), self.places.verbs, tls=self.places.tls)
+        tls = self.places.tls.context() if self.places.tls else None
+        return await listen(self.verbs(self._door("verbs")), self.places.verbs, tls=tls)
 
     async def open_admin(self) -> Listener:
         """Loopback: no login, so only what comes from this machine is answered."""
         neighbours = Neighbours(hosts=lambda: self.settings().rest_hosts)
-        app = guarded_app(self.endpoints, self._door("admin"), loopback_guard(neighbours))
+        endpoints = (*self.endpoints, ACTIONS_REFUSED)
+        app = guarded_app(endpoints, self._door("admin"), loopback_guard(neighbours))
         return await listen(app, self.places.admin)
 
     def _door(self, port: str) -> Door:

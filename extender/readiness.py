@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from extender.configuration.reload import LiveConfiguration
@@ -23,6 +23,8 @@ class Readiness:
     leadership: Leadership
     configured: asyncio.Event
     synced: asyncio.Event
+    #: Notes of the ports for callers with a login.
+    door_notes: Callable[[], Mapping[str, str]]
     #: Time of the start on the monotonic clock.
     started: float = field(default_factory=time.monotonic)
 
@@ -49,6 +51,7 @@ class Readiness:
             "stale watches": stale_text(self.watches(), now=time.time()),
             "leading": str(self.leadership.held).lower(),
             "lease": self.leadership.problem,
+            **self.door_notes(),
         }
 
     def watches(self) -> list[Staleness]:

@@ -41,6 +41,7 @@ _KINDS = {
     "ClusterRole": ("/apis/rbac.authorization.k8s.io/v1", "clusterroles", False),
     "ClusterRoleBinding": ("/apis/rbac.authorization.k8s.io/v1", "clusterrolebindings", False),
     "CustomResourceDefinition": ("/apis/apiextensions.k8s.io/v1", "customresourcedefinitions", False),
+    "APIService": ("/apis/apiregistration.k8s.io/v1", "apiservices", False),
     "PodGroup": ("/apis/scheduling.x-k8s.io/v1alpha1", "podgroups", True),
     "PodDisruptionBudget": ("/apis/policy/v1", "poddisruptionbudgets", True),
     "ValidatingAdmissionPolicy": (

@@ -117,6 +117,12 @@ class Page:
         )
         await self.frame()
 
+    async def visit(self, url: str) -> str:
+        """Load an address and wait for it; the text that it shows."""
+        await self.call("Page.navigate", url=url)
+        await self.until(f"location.href === {json.dumps(url)} && document.readyState === 'complete'")
+        return str(await self.ask("document.body.innerText"))
+
     async def resize(self, width: int, height: int) -> None:
         await self.call(
             "Emulation.setDeviceMetricsOverride",
@@ -197,8 +203,11 @@ class Page:
 
 
 @asynccontextmanager
-async def opened_page() -> AsyncIterator[Page]:
-    """A page in a browser started for it and ended after it. Raises `NoBrowserError`."""
+async def opened_page(*flags: str) -> AsyncIterator[Page]:
+    """A page in a browser started for it and ended after it. Raises `NoBrowserError`.
+
+    ``flags``: further ones of the browser.
+    """
     path = browser_path()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         process = await asyncio.create_subprocess_exec(
@@ -212,6 +221,7 @@ async def opened_page() -> AsyncIterator[Page]:
             "--allow-pre-commit-input",
             "--remote-debugging-port=0",
             f"--user-data-dir={profile}",
+            *flags,
             "about:blank",
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,

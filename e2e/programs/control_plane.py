@@ -248,10 +248,26 @@ class ControlPlane:
             "--max-requests-inflight=5000",
             "--max-mutating-requests-inflight=5000",
             "--profiling=false",
+            *self._proxy_arguments(),
             *self._flags,
         )
 
+    def _proxy_arguments(self) -> tuple[str, ...]:
+        """By what the API server is known to servers of aggregated APIs."""
+        authority = self.folder / "front-proxy"
+        return (
+            f"--requestheader-client-ca-file={authority / 'ca.crt'}",
+            "--requestheader-allowed-names=front-proxy-client",
+            "--requestheader-username-headers=X-Remote-User",
+            "--requestheader-group-headers=X-Remote-Group",
+            "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+            f"--proxy-client-cert-file={authority / 'front-proxy-client.crt'}",
+            f"--proxy-client-key-file={authority / 'front-proxy-client.key'}",
+        )
+
     def _write_secrets(self) -> None:
+        write_authority(self.folder / "front-proxy", "front-proxy-client", "stranger")
+        write_authority(self.folder / "another-proxy", "front-proxy-client")
         key = self.folder / "service-account.key"
         subprocess.run(["openssl", "genrsa", "-out", str(key), "2048"], check=True, capture_output=True)
         rows = [f'{self._tokens[user]},{name},{name},"{groups}"' for user, (name, groups) in USERS.items()]
@@ -277,6 +293,21 @@ class ControlPlane:
             Path(target).mkdir(parents=True, exist_ok=True)
             for log in self.folder.glob("*.log"):
                 shutil.copy(log, target)
+
+
+def write_authority(folder: Path, *clients: str) -> None:
+    """An authority and client certificates of these names, made with openssl."""
+    folder.mkdir(exist_ok=True)
+    new = ("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+    own = (*new, "-days", "2", "-keyout", "ca.key", "-out", "ca.crt", "-subj", f"/CN={folder.name}")
+    subprocess.run(own, cwd=folder, check=True, capture_output=True)
+    for name in clients:
+        files = ("-keyout", f"{name}.key", "-out", f"{name}.crt", "-subj", f"/CN={name}")
+        signed = ("-CA", "ca.crt", "-CAkey", "ca.key", "-addext", "extendedKeyUsage=clientAuth")
+        plain = ("-addext", "basicConstraints=critical,CA:FALSE")
+        subprocess.run(
+            (*new, "-days", "2", *files, *signed, *plain), cwd=folder, check=True, capture_output=True
+        )
 
 
 def _on_host(host: str) -> tuple[str, ...]:

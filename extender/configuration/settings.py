@@ -19,6 +19,8 @@ from extender.configuration.values import (
     IMAGE,
     LEASE,
     NAMES,
+    ORIGINS,
+    PORT,
     SWITCH,
     TEMPLATE,
     one_of,
@@ -55,6 +57,9 @@ Switch = Annotated[bool, SWITCH]
 Count = Annotated[int, COUNT]
 Id = Annotated[int, ID]
 Hosts = Annotated[frozenset[str], HOSTS]
+Origins = Annotated[frozenset[str], ORIGINS]
+Port = Annotated[int, PORT]
+RestAccess = Annotated[str, one_of("token", "open")]
 LeaseName = Annotated[str, LEASE]
 Image = Annotated[str, IMAGE]
 NodeSelection = Annotated[str, one_of(*NODE_SELECTIONS)]
@@ -230,6 +235,35 @@ class Settings(BaseModel):
         description="Names and addresses, besides those of loopback, that the `Host` of a request to the "
         "admin port may say. Empty: loopback only",
     )
+    rest_port: Port = Field(
+        default=0,
+        alias="paddock.rest.port",
+        description="Port of the REST interface for callers with a token, over TLS; 9080 is YuniKorn's. "
+        "`0`: none",
+    )
+    rest_access: RestAccess = Field(
+        default="token",
+        alias="paddock.rest.access",
+        description="`token`: callers of that port need a token and the right. `open`: every caller reads "
+        "everything, over plain HTTP",
+    )
+    rest_cors_origins: Origins = Field(
+        default=frozenset(),
+        alias="paddock.rest.corsOrigins",
+        description="Origins whose pages may read answers of that port, such as `https://ui.example:8443`",
+    )
+    rest_api_server_tokens: Switch = Field(
+        default=False,
+        alias="paddock.rest.apiServerTokens",
+        description="`false`: tokens must be made for the audience `paddock`. `true`: tokens for the API "
+        "server are accepted too",
+    )
+    aggregated_port: Port = Field(
+        default=0,
+        alias="paddock.aggregated.port",
+        description="Port of the API `paddock.dev/v1alpha1`, to which the API server leads its callers. "
+        "`0`: none",
+    )
 
     @property
     def ledger(self) -> LedgerSettings:
@@ -273,6 +307,7 @@ class Settings(BaseModel):
 NOT_RELOADABLE = frozenset(
     {
         *("bind_deadline", "builtin_default", "gangs_disabled", "lease", "unique_app_ids"),
+        *("rest_port", "rest_access", "aggregated_port"),
         *("placeholder_image", "placeholder_run_as_user", "placeholder_run_as_group", "placeholder_fs_group"),
     }
 )

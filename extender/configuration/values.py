@@ -1,5 +1,6 @@
 """Values of settings: how each type is parsed, and how help texts name it."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,8 @@ from extender.wire.host_names import host_names_from
 from extender.wire.names import is_namespace_name, is_object_name
 from extender.wire.placeholder import TemplateParts, template_parts_from
 from extender.wire.service_keys import int64_of, switch_of
+
+_ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:.]+\](:[0-9]{1,5})?")
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,21 @@ def _hosts(value: Any) -> frozenset[str]:
     return host_names_from(value if isinstance(value, str) else ",".join(value))
 
 
+def _origins(value: Any) -> frozenset[str]:
+    origins = value.split(",") if isinstance(value, str) else list(value)
+    found = frozenset(origin.strip().lower() for origin in origins if origin.strip())
+    if not all(_ORIGIN.fullmatch(origin) for origin in found):
+        raise ValueError("must be origins such as https://ui.example:8443, separated by commas")
+    return found
+
+
+def _port(value: Any) -> int:
+    number = int64_of(str(value))
+    if not 0 <= number <= 65_535:
+        raise ValueError("must be a port, or 0 for none")
+    return number
+
+
 def _lease(value: Any) -> str:
     text = str(value)
     namespace, _, name = text.partition("/")
@@ -78,6 +96,8 @@ def one_of(*choices: str) -> Parsed:
 DURATION = Parsed(_duration, metavar="DURATION")
 NAMES = Parsed(_names, metavar="NAME[,NAME]")
 HOSTS = Parsed(_hosts, metavar="HOST[,HOST]")
+ORIGINS = Parsed(_origins, metavar="ORIGIN[,ORIGIN]")
+PORT = Parsed(_port, metavar="PORT")
 SWITCH = Parsed(lambda value: switch_of(str(value)), metavar="true|false")
 COUNT = Parsed(_count, metavar="NUMBER")
 ID = Parsed(lambda value: int64_of(str(value)), metavar="ID")

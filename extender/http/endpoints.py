@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
+from extender.http.access.guarding import add_security_headers
 from extender.http.door import DOOR, Door, guard
-from extender.http.guarding import add_security_headers
 
 PREFIX = web.AppKey("prefix", str)
 """Path of a listener below which its endpoints are; empty for none."""
@@ -34,21 +34,29 @@ class Endpoint:
 
 
 def guarded_app(
-    endpoints: Sequence[Endpoint], door: Door, *guards: Middleware, prefix: str = ""
+    endpoints: Sequence[Endpoint],
+    door: Door,
+    *guards: Middleware,
+    prefix: str = "",
+    beside: Sequence[Endpoint] = (),
 ) -> web.Application:
     """An application that answers what every guard lets through, in their order.
 
+    ``prefix``: path before those of ``endpoints``; ``beside``: endpoints without it.
     A handler finds the listener's door at `DOOR`, and its own path by `inner_path`.
     """
     app = web.Application(middlewares=[guard(door), *guards])
     app.on_response_prepare.append(add_security_headers)
     app[DOOR], app[PREFIX] = door, prefix
     index = () if any(each.path == "/" for each in endpoints) else (Endpoint("GET", "/", _index(endpoints)),)
-    for each in (*endpoints, *index):
+    for before, each in [
+        *((prefix, each) for each in (*endpoints, *index)),
+        *(("", each) for each in beside),
+    ]:
         if each.method == "GET":
-            app.router.add_get(f"{prefix}{each.path}", each.handler)
+            app.router.add_get(f"{before}{each.path}", each.handler)
         else:
-            app.router.add_route(each.method, f"{prefix}{each.path}", each.handler)
+            app.router.add_route(each.method, f"{before}{each.path}", each.handler)
     return app
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from extender.http.access.guarding import Neighbours, loopback_guard
 from extender.http.door import DOOR, Door
 from extender.http.endpoints import Endpoint, guarded_app
-from extender.http.guarding import Neighbours, loopback_guard
 from extender.http.intake import BodyLimits
 from extender.http.scraping import Scraped, scrape_handler
 

@@ -93,7 +93,7 @@ class Listener:
 
 
 async def listen(
-    app: web.Application, address: Address, *, tls: MutualTls | None = None, shutdown: float = 5.0
+    app: web.Application, address: Address, *, tls: ssl.SSLContext | None = None, shutdown: float = 5.0
 ) -> Listener:
     """Serve an app behind its door. Raises OSError when the port is taken."""
     connections = app[DOOR].connections
@@ -115,7 +115,7 @@ async def listen(
             lambda: Guarded(protocols(), connections),
             address.host,
             address.port,
-            ssl=tls.context() if tls else None,
+            ssl=tls,
             backlog=BACKLOG,
             reuse_address=True,
         )

@@ -113,6 +113,11 @@ class Metrics:
             "1 while the document in force is kept from memory only, or there is none",
             registry=registry,
         )
+        self.rest_open = Gauge(
+            "paddock_rest_open",
+            "1 while the REST port answers every caller over plain HTTP",
+            registry=registry,
+        )
         self.relists = Counter("paddock_lists", "Complete lists by kind", ["kind"], registry=registry)
         self.interruptions = Counter(
             "paddock_watch_interruptions", "Watches that broke, by kind", ["kind"], registry=registry

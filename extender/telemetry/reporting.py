@@ -16,6 +16,7 @@ class Reporting:
         self._metrics = metrics
         self._log = log
         self._closed_reported_at = float("-inf")
+        self._review_reported_at = float("-inf")
 
     def listed(self, kind: str, items: int, seconds: float) -> None:
         """Count and log a complete list of a kind of objects."""
@@ -40,6 +41,23 @@ class Reporting:
         """Log an effect that failed. The metric of effects also counts failures without a log line."""
         text = "effect failed after its last attempt"
         self._log.warning(text, effect=effect, namespace=namespace, name=name, error=error)
+
+    def review_failed(self, kind: str, error: str) -> None:
+        """A review without a verdict; of many, one line in ten seconds. ``error``: a class, and no text."""
+        now = time.monotonic()
+        if now - self._review_reported_at >= CLOSED_REPORTED_EVERY:
+            self._review_reported_at = now
+            self._log.warning("review of a caller failed", kind=kind, error=error)
+
+    def port_not_opened(self, name: str, error: str) -> None:
+        """A port for callers with a login could not be opened; all else goes on."""
+        self._log.error("port could not be opened", port=name, error=error)
+
+    def rest_opened(self, port: int, *, is_open: bool) -> None:
+        """The REST port is open. ``is_open``: for every caller, over plain HTTP."""
+        self._metrics.rest_open.set(is_open)
+        if is_open:
+            self._log.warning("REST port answers every caller without TLS", port=port)
 
     def closed(self, port: str, why: str) -> None:
         """Count and log a connection that was closed before its request was complete.

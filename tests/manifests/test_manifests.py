@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from extender.certificates.keeper import API_SERVICE, SECRET
 from extender.cli import _parser
 from extender.configuration.settings import Settings
 from extender.configuration.sources import CONFIGS_NAME, DEFAULTS_NAME
@@ -132,6 +133,9 @@ def test_the_core_role_has_exactly_the_verbs_used() -> None:
         *(("policy", "poddisruptionbudgets", "", verb) for verb in ("list", "watch")),
         *(("apps", "daemonsets", "", verb) for verb in ("list", "watch")),
         *(("", "events", "", verb) for verb in ("create",)),
+        ("authentication.k8s.io", "tokenreviews", "", "create"),
+        ("authorization.k8s.io", "subjectaccessreviews", "", "create"),
+        ("apiregistration.k8s.io", "apiservices", API_SERVICE, "patch"),
     }
 
 
@@ -165,9 +169,14 @@ def test_every_binding_of_base_has_the_user_of_kubeadm_there() -> None:
             assert path.parent.name != "base" or re.fullmatch(target, found["metadata"]["name"])
 
 
-def test_of_config_maps_only_the_two_are_read() -> None:
+def test_of_config_maps_and_secrets_only_its_own_are_read() -> None:
     names, verbs = ("yunikorn-defaults", "yunikorn-configs"), ("list", "watch")
-    assert rules("Role", "paddock") == {("", "configmaps", name, verb) for name in names for verb in verbs}
+    assert rules("Role", "paddock") == {
+        *(("", "configmaps", name, verb) for name in names for verb in verbs),
+        *(("", "secrets", SECRET, verb) for verb in ("get", "update")),
+        # No rule can name what does not exist yet.
+        ("", "secrets", "", "create"),
+    }
 
 
 @pytest.mark.parametrize(

@@ -248,3 +248,33 @@ def test_hosts_of_the_admin_port_are_names_without_ports() -> None:
     assert settings_from({}, {"rest_hosts": "10.0.0.7"}).rest_hosts == {"10.0.0.7"}
     with pytest.raises(SettingsError, match=r"paddock\.rest\.hosts: must be host names"):
         settings_from({"paddock.rest.hosts": "https://ui.example"}, {})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("paddock.rest.port", "65536"),
+        ("paddock.rest.port", "-1"),
+        ("paddock.aggregated.port", "http"),
+        ("paddock.rest.access", "everyone"),
+        ("paddock.rest.corsOrigins", "ui.example"),
+        ("paddock.rest.corsOrigins", "https://ui.example/path"),
+        ("paddock.rest.corsOrigins", "*"),
+        ("paddock.rest.apiServerTokens", "perhaps"),
+    ],
+)
+def test_a_port_with_a_login_is_not_opened_by_a_mistake(key: str, value: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        settings_from({key: value}, {})
+    assert set(caught.value.wrong) == {key}
+
+
+def test_origins_are_read_in_one_spelling() -> None:
+    settings = settings_from({"paddock.rest.corsOrigins": " https://UI.example:8443, http://[::1] "}, {})
+    assert settings.rest_cors_origins == {"https://ui.example:8443", "http://[::1]"}
+
+
+def test_by_default_no_further_port_is_open_and_each_asks_for_a_login() -> None:
+    settings = Settings()
+    assert (settings.rest_port, settings.aggregated_port) == (0, 0)
+    assert (settings.rest_access, settings.rest_api_server_tokens) == ("token", False)

@@ -278,7 +278,7 @@ async def test_a_port_that_is_taken_is_an_error() -> None:
 async def listening_over_tls() -> AsyncIterator[str]:
     tls = MutualTls(str(TLS / "server.pem"), str(TLS / "server.pem"), str(TLS / "ca.crt"))
     app = verbs_app(answers_of(Rig()), measure=lambda *_: None, on_bug=lambda *_: None)
-    runner = await listen(app, Address("127.0.0.1", 0), tls=tls)
+    runner = await listen(app, Address("127.0.0.1", 0), tls=tls.context())
     try:
         yield f"https://localhost:{runner.addresses[0][1]}/v1/filter"
     finally:

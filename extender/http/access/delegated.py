@@ -9,7 +9,7 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from extender.http.proxied import ProxiedUsers
+from extender.http.access.proxied import ProxiedUsers
 from extender.identity.bearer import bearer_token_from
 from extender.identity.caller import Access, AuthenticatedUser, PathAccess
 from extender.identity.delegation import Delegation
@@ -18,8 +18,11 @@ from extender.identity.refusals import AccessRefused, NotAllowed, NotAuthenticat
 USER = web.RequestKey("user", AuthenticatedUser)
 """Where a handler finds who calls."""
 
-AccessOf = Callable[[web.Request], Access]
-"""The right that a request needs. Raises `AccessRefused` for what has no name in RBAC."""
+AccessOf = Callable[[web.Request], Access | None]
+"""The right that a request needs, None if being known is enough.
+
+Raises `AccessRefused` for what has no name in RBAC.
+"""
 
 
 def delegated_guard(
@@ -31,7 +34,9 @@ def delegated_guard(
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
             user = await _user_of(request, delegation, proxied)
-            await delegation.authorize(user, access_of(request))
+            access = access_of(request)
+            if access is not None:
+                await delegation.authorize(user, access)
         except AccessRefused as error:
             return _refused(request, error)
         request[USER] = user
@@ -41,9 +46,12 @@ def delegated_guard(
 
 
 def path_access_of(request: web.Request) -> PathAccess:
-    """The path as the router reads it, so that what is allowed is what is answered."""
+    """The path as the router reads it, so that what is allowed is what is answered.
+
+    An escaped slash means nothing in any path here, and routers differ over it.
+    """
     path = request.rel_url.path_safe
-    if not path.startswith("/") or not path.isprintable():
+    if not path.startswith("/") or not path.isprintable() or "%2f" in path.lower():
         raise NotAllowed
     return PathAccess(path, request.method.lower())
 

@@ -15,13 +15,13 @@ import pytest
 import uvloop
 from aiohttp import web
 
+from extender.http.access.proxied import ProxiedUsers
+from extender.http.access.rotating_tls import RotatingTls, ServingFiles
 from extender.http.connections import Connections, Guarded
 from extender.http.door import Door
-from extender.http.proxied import ProxiedUsers
-from extender.http.rotating_tls import RotatingTls, ServingFiles
 from extender.identity.request_header import FrontProxy
 
-TLS = Path(__file__).parents[1] / "tls"
+TLS = Path(__file__).parents[2] / "tls"
 FILES = ServingFiles(str(TLS / "server.pem"), str(TLS / "server.pem"))
 OLD, NEW = ((TLS / "front-proxy" / f"{name}-ca.crt").read_text() for name in ("old", "new"))
 FORGED = {"X-Remote-User": "admin", "X-Remote-Group": "system:masters"}

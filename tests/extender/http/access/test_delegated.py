@@ -9,7 +9,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 from yarl import URL
 
-from extender.http.delegated import USER, delegated_guard, path_access_of
+from extender.http.access.delegated import USER, delegated_guard, path_access_of
 from extender.identity.delegation import Delegation
 from extender.identity.reviews import Reviews
 from extender.kube.connection.client import ApiClient

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
+from extender.http.access.guarding import SECURITY_HEADERS, Neighbours, add_security_headers, loopback_guard
 from extender.http.door import DOOR, Door, guard
-from extender.http.guarding import SECURITY_HEADERS, Neighbours, add_security_headers, loopback_guard
 from extender.http.server import Address, Listener, listen
 
 SECRET = "who waits for what"

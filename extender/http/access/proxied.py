@@ -4,8 +4,8 @@ import ssl
 
 from aiohttp import web
 
+from extender.http.access.rotating_tls import RotatingTls
 from extender.http.connections import Connections
-from extender.http.rotating_tls import RotatingTls
 from extender.identity.caller import AuthenticatedUser
 from extender.identity.request_header import FrontProxy
 
@@ -18,6 +18,11 @@ class ProxiedUsers:
         self._connections = connections
         self._proxy: FrontProxy | None = None
         self._authority = ""
+
+    @property
+    def context(self) -> ssl.SSLContext:
+        """The context to listen with."""
+        return self._tls.context
 
     def follow(self, proxy: FrontProxy | None) -> None:
         """Believe this proxy from now on; None, or an authority that cannot be read: no connection."""

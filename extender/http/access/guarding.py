@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from extender.http.hosts import is_from_elsewhere, is_own_host, is_own_origin
+from extender.http.access.hosts import is_from_elsewhere, is_own_host, is_own_origin
 
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",

@@ -1,0 +1,101 @@
+"""Self-signed serving certificates. No I/O."""
+
+import ipaddress
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from core.errors import PaddockError
+
+LIFETIME = 90 * 86_400
+"""Seconds for which a certificate is good."""
+
+BACKDATED = 3_600
+"""Seconds before its making from which it is good, for clocks that are behind."""
+
+
+class BadCertificate(PaddockError):
+    """A certificate or key that cannot be used."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class KeyPair:
+    """A certificate and its key, both as PEM. The key is part of no text."""
+
+    certificate: str
+    key: str
+
+    def __repr__(self) -> str:
+        return f"KeyPair({self.certificate!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """Names and time for which a certificate is good. ``since`` and ``until``: seconds since 1970."""
+
+    names: frozenset[str]
+    since: float
+    until: float
+
+    @property
+    def lifetime(self) -> float:
+        """Seconds from the first to the last."""
+        return self.until - self.since
+
+
+def self_signed(names: Collection[str], *, now: float) -> KeyPair:
+    """A certificate for these names and addresses, which is its own authority.
+
+    ``now``: seconds since 1970. The first name in order is its common name.
+    """
+    ordered = sorted(names)
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, ordered[0][:64])])
+    made = datetime.fromtimestamp(int(now), UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(made - timedelta(seconds=BACKDATED))
+        .not_valid_after(made + timedelta(seconds=LIFETIME))
+        .add_extension(x509.SubjectAlternativeName([_general_name(name) for name in ordered]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    secret = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return KeyPair(certificate.public_bytes(serialization.Encoding.PEM).decode(), secret.decode())
+
+
+def validity_of(pair: KeyPair) -> Validity:
+    """For which names and how long a pair is good. Raises `BadCertificate` if its parts do not fit."""
+    try:
+        certificate = x509.load_pem_x509_certificate(pair.certificate.encode())
+        key = serialization.load_pem_private_key(pair.key.encode(), password=None)
+        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (ValueError, TypeError, x509.ExtensionNotFound) as error:
+        # Not its text: an error may repeat what it could not read.
+        raise BadCertificate(f"not readable: {type(error).__name__}") from None
+    if key.public_key() != certificate.public_key():
+        raise BadCertificate("the key is of another certificate")
+    return Validity(
+        frozenset(str(each.value) for each in names),
+        certificate.not_valid_before_utc.timestamp(),
+        certificate.not_valid_after_utc.timestamp(),
+    )
+
+
+def _general_name(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)

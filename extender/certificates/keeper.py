@@ -1,0 +1,147 @@
+"""The Secret with the serving certificate: read by every instance, and brought up to date by any of them.
+
+Two instances may write at once. The API server takes one of both, and the other reads what that wrote.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection
+from typing import Protocol
+
+import msgspec
+
+from core.errors import PaddockError
+from extender.certificates.issuing import KeyPair
+from extender.certificates.rotation import ServingPairs, advanced, data_of, pairs_from
+
+SECRET = "paddock-serving"  # noqa: S105 - a name
+API_SERVICE = "v1alpha1.paddock.dev"
+
+CHECKED_EVERY = 60.0
+"""Seconds between two looks at the Secret."""
+
+_API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
+_MERGE_PATCH = "application/merge-patch+json"
+
+
+class Client(Protocol):
+    """The part of a client that is needed here. Each method raises PaddockError."""
+
+    async def get(self, path: str) -> bytes:
+        """GET."""
+        ...
+
+    async def post(self, path: str, body: bytes) -> bytes:
+        """POST."""
+        ...
+
+    async def put(self, path: str, body: bytes) -> bytes:
+        """PUT."""
+        ...
+
+    async def patch(self, path: str, body: bytes, *, content_type: str) -> bytes:
+        """PATCH."""
+        ...
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+
+
+class _Secret(msgspec.Struct):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+    data: dict[str, str] | None = None
+
+
+class CertificateKeeper:
+    """Keeper of one Secret, who hands on its pair.
+
+    ``names``: host names and addresses of the certificate; ``serve(pair)``: called for each pair to show.
+    ``wall``: seconds since 1970; ``is_missing(error)``: true for an answer of 404.
+    ``publishes``: whether the APIService is told what to trust.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        namespace: str,
+        names: Callable[[], Collection[str]],
+        serve: Callable[[KeyPair], None],
+        wall: Callable[[], float],
+        is_missing: Callable[[PaddockError], bool],
+        publishes: bool = True,
+    ) -> None:
+        self.problem = ""
+        self._client = client
+        self._folder = f"/api/v1/namespaces/{namespace}/secrets"
+        self._names = names
+        self._serve = serve
+        self._wall = wall
+        self._is_missing = is_missing
+        self._publishes = publishes
+        self._served: KeyPair | None = None
+
+    async def run(self) -> None:
+        """Check the Secret every minute until cancelled."""
+        while True:
+            await self.check()
+            await asyncio.sleep(CHECKED_EVERY)
+
+    async def check(self) -> None:
+        """Read the Secret, renew what is due, serve it, and publish what clients are to trust.
+
+        Without the Secret a pair of this process alone is served, and `problem` says why.
+        """
+        try:
+            pairs = await self._shared()
+            self._hand_on(pairs.served)
+            await self._publish(pairs.trusted)
+            self.problem = ""
+        except PaddockError as error:
+            self.problem = str(error)
+            if self._served is None:
+                self._hand_on(advanced(None, self._names(), now=self._wall()).served)
+
+    async def _shared(self) -> ServingPairs:
+        try:
+            found = msgspec.json.decode(await self._client.get(f"{self._folder}/{SECRET}"), type=_Secret)
+        except msgspec.MsgspecError:
+            raise PaddockError("the Secret is not readable") from None
+        except PaddockError as error:
+            if not self._is_missing(error):
+                raise
+            found = None
+        before = pairs_from((found.data if found else None) or {})
+        pairs = advanced(before, self._names(), now=self._wall())
+        if pairs is not before:
+            await self._write(pairs, found)
+        return pairs
+
+    async def _write(self, pairs: ServingPairs, found: _Secret | None) -> None:
+        """Create or replace the Secret as it was read. Raises PaddockError if another instance was faster."""
+        metadata = {"name": SECRET}
+        if found is not None:
+            metadata["resourceVersion"] = found.metadata.resource_version
+        body = msgspec.json.encode(
+            {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data_of(pairs)}
+        )
+        if found is None:
+            await self._client.post(self._folder, body)
+        else:
+            await self._client.put(f"{self._folder}/{SECRET}", body)
+
+    async def _publish(self, trusted: str) -> None:
+        """Let the API server trust the certificate, where the aggregated API is installed."""
+        if not self._publishes:
+            return
+        bundle = msgspec.json.encode({"spec": {"caBundle": trusted.encode()}})
+        try:
+            await self._client.patch(f"{_API_SERVICES}/{API_SERVICE}", bundle, content_type=_MERGE_PATCH)
+        except PaddockError as error:
+            if not self._is_missing(error):
+                raise
+
+    def _hand_on(self, pair: KeyPair) -> None:
+        if pair != self._served:
+            self._served = pair
+            self._serve(pair)

@@ -1,0 +1,231 @@
+"""Listeners for callers with a login: the REST port and the aggregated API, with their certificate.
+
+They open once the settings that name their ports are known. A port that cannot be opened stops nothing else.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from aiohttp.typedefs import Middleware
+
+from extender.certificates.issuing import KeyPair
+from extender.certificates.keeper import CertificateKeeper
+from extender.configuration.settings import Settings
+from extender.http.access.cors import cors_guard
+from extender.http.access.delegated import delegated_guard, path_access_of
+from extender.http.access.proxied import ProxiedUsers
+from extender.http.access.rotating_tls import RotatingTls, ServingFiles, ServingPair, ServingSource
+from extender.http.aggregated import (
+    ROOT,
+    Story,
+    aggregated_access_of,
+    below_root,
+    discovery_endpoints,
+    resource_endpoints,
+)
+from extender.http.connections import Connections
+from extender.http.door import Door
+from extender.http.endpoints import Endpoint, guarded_app
+from extender.http.server import Address, Listener, listen
+from extender.identity.delegation import Delegation
+from extender.identity.reviews import Reviews
+from extender.kube.connection.api import NotFound
+from extender.kube.connection.client import ApiClient
+from extender.kube.watch.front_proxy import front_proxy_reflector
+from extender.telemetry.reporting import Reporting
+
+FILES_READ_EVERY = 60.0
+"""Seconds between two readings of a certificate that is in files."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoorPlaces:
+    """Address of both ports, and the files of their certificate; None for one that Paddock makes."""
+
+    host: str = "0.0.0.0"  # noqa: S104 - both ports ask for a login
+    files: ServingFiles | None = None
+    #: Namespace of Paddock's Service and Secret.
+    namespace: str = "default"
+
+
+@dataclass(slots=True)
+class _Certificate:
+    """The certificate that all listeners show."""
+
+    source: ServingSource | None = None
+    listeners: list[RotatingTls] = field(default_factory=list)
+
+    def show(self, source: ServingSource) -> None:
+        """Show it from now on. Raises OSError for one that cannot be used, and shows the former one then."""
+        for each in self.listeners:
+            each.renew(source)
+        self.source = source
+
+    def tls(self, *, asks: bool) -> RotatingTls:
+        """TLS of a further listener. ``asks``: whether it asks callers for a certificate."""
+        if self.source is None:
+            raise OSError("there is no certificate yet")
+        made = RotatingTls(self.source, asks=asks)
+        self.listeners.append(made)
+        return made
+
+
+class FrontDoor:
+    """Both ports of one process.
+
+    ``endpoints``: the table that all listeners serve. ``settings``: asked at each request.
+    ``configured``: awaited before ports are opened that no flag or variable names.
+    """
+
+    def __init__(
+        self,
+        client: ApiClient,
+        *,
+        endpoints: Sequence[Endpoint],
+        story: Story,
+        settings: Callable[[], Settings],
+        configured: asyncio.Event,
+        places: DoorPlaces,
+        reporting: Reporting,
+    ) -> None:
+        self._client = client
+        self._endpoints = endpoints
+        self._story = story
+        self._settings = settings
+        self._configured = configured
+        self._places = places
+        self._reporting = reporting
+        self._certificate = _Certificate()
+        self._needs_certificate = True
+        self._problems: dict[str, str] = {}
+        self.addresses: dict[str, tuple[str, int]] = {}
+        """Host and port of each listener that is open, by its name."""
+        self._delegation = Delegation(
+            Reviews(client, reporting.review_failed),
+            clock=time.monotonic,
+            accepts_api_server=lambda: settings().rest_api_server_tokens,
+        )
+        self._keeper = CertificateKeeper(
+            client,
+            namespace=places.namespace,
+            names=self._names,
+            serve=self._show_pair,
+            wall=time.time,
+            is_missing=lambda error: isinstance(error, NotFound),
+        )
+
+    def notes(self) -> Mapping[str, str]:
+        """Lines for ``/readyz?verbose``."""
+        is_open = "rest" in self.addresses and self._settings().rest_access == "open"
+        return {
+            "rest access": "open: every caller reads everything, without TLS" if is_open else "",
+            "serving certificate": self._keeper.problem,
+            **{f"port of {name}": problem for name, problem in self._problems.items()},
+        }
+
+    async def run(self) -> None:
+        """Serve until cancelled; end at once if no setting names a port."""
+        if not _ports(self._settings()):
+            await self._configured.wait()
+        settings = self._settings()
+        if not _ports(settings):
+            return
+        self._needs_certificate = bool(settings.aggregated_port) or settings.rest_access != "open"
+        await self._renew()
+        async with self._opened(settings) as users, asyncio.TaskGroup() as group:
+            group.create_task(self._keep_renewing())
+            if users is not None:
+                group.create_task(front_proxy_reflector(self._client, users.follow, self._reporting).run())
+
+    # -- listeners ---------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def _opened(self, settings: Settings) -> AsyncIterator[ProxiedUsers | None]:
+        listeners: list[Listener] = []
+        users = None
+        try:
+            if settings.rest_port:
+                listeners += await self._tried("rest", self._open_rest(settings))
+            if settings.aggregated_port:
+                connections = self._connections("aggregated")
+                users = ProxiedUsers(self._certificate.tls(asks=True), connections)
+                listeners += await self._tried(
+                    "aggregated", self._open_aggregated(settings, users, connections)
+                )
+            yield users
+        finally:
+            for each in listeners:
+                await each.cleanup()
+
+    async def _tried(self, name: str, opening: Awaitable[Listener]) -> list[Listener]:
+        try:
+            listener = await opening
+        except OSError as error:
+            self._problems[name] = str(error)
+            self._reporting.port_not_opened(name, str(error))
+            return []
+        self.addresses[name] = listener.addresses[0]
+        return [listener]
+
+    async def _open_rest(self, settings: Settings) -> Listener:
+        """By a token over TLS; without both where access is open."""
+        door = Door(self._connections("rest"))
+        is_open = settings.rest_access == "open"
+        guards: list[Middleware] = [
+            cors_guard(lambda: self._settings().rest_cors_origins, everyone=is_open),
+        ]
+        if not is_open:
+            guards.append(delegated_guard(self._delegation, path_access_of))
+        app = guarded_app(self._endpoints, door, *guards)
+        address = Address(self._places.host, settings.rest_port)
+        listener = await listen(
+            app, address, tls=None if is_open else self._certificate.tls(asks=False).context
+        )
+        self._reporting.rest_opened(listener.addresses[0][1], is_open=is_open)
+        return listener
+
+    async def _open_aggregated(
+        self, settings: Settings, users: ProxiedUsers, connections: Connections
+    ) -> Listener:
+        """For the API server's proxy, which says who its user is, and for tokens."""
+        guard = delegated_guard(self._delegation, aggregated_access_of, users)
+        own = [*below_root(self._endpoints), *resource_endpoints(self._story)]
+        app = guarded_app(own, Door(connections), guard, prefix=ROOT, beside=discovery_endpoints())
+        return await listen(app, Address(self._places.host, settings.aggregated_port), tls=users.context)
+
+    def _connections(self, name: str) -> Connections:
+        return Connections(closed=lambda why: self._reporting.closed(name, why))
+
+    # -- certificate -------------------------------------------------------------------------------------
+
+    async def _keep_renewing(self) -> None:
+        while True:
+            await asyncio.sleep(FILES_READ_EVERY)
+            await self._renew()
+
+    async def _renew(self) -> None:
+        if not self._needs_certificate:
+            return
+        if self._places.files is None:
+            await self._keeper.check()
+            return
+        try:
+            self._certificate.show(self._places.files)
+            self._problems.pop("certificate", None)
+        except OSError as error:
+            self._problems["certificate"] = str(error)
+
+    def _show_pair(self, pair: KeyPair) -> None:
+        self._certificate.show(ServingPair(pair))
+
+    def _names(self) -> frozenset[str]:
+        service = f"paddock.{self._places.namespace}.svc"
+        own = {service, f"{service}.cluster.local", "localhost", "127.0.0.1"}
+        return frozenset(own | set(self._settings().rest_hosts))
+
+
+def _ports(settings: Settings) -> bool:
+    return bool(settings.rest_port or settings.aggregated_port)

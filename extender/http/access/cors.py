@@ -1,0 +1,52 @@
+"""Cross-origin headers of REST-1, for every origin or for listed ones alone."""
+
+from collections.abc import Callable, Collection
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+from extender.http.endpoints import inner_path
+
+ALLOWED_HEADERS = "X-Requested-With,Content-Type,Accept,Origin"
+WITHOUT = ("/metrics", "/ws/v1/metrics")
+"""Paths whose answers carry none of these headers."""
+
+
+def cors_guard(origins: Callable[[], Collection[str]], *, everyone: bool = False) -> Middleware:
+    """A middleware that lets pages of other origins read answers.
+
+    ``origins``: those that may, asked at each request; ``everyone``: as YuniKorn has it. The question that a
+    browser asks before a request with a token is answered here, since it carries no token.
+    """
+
+    @web.middleware
+    async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
+        origin = request.headers.get("Origin", "")
+        allowed = "*" if everyone else origin if origin and origin in origins() else ""
+        if not everyone and allowed and _is_preflight(request):
+            return _with_headers(web.Response(status=204), allowed, request, everyone=False)
+        response = await handler(request)
+        if allowed and inner_path(request) not in WITHOUT and not response.prepared:
+            _with_headers(response, allowed, request, everyone=everyone)
+        return response
+
+    return guarded
+
+
+def _is_preflight(request: web.Request) -> bool:
+    return request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
+
+
+def _with_headers(
+    response: web.Response | web.StreamResponse, origin: str, request: web.Request, *, everyone: bool
+) -> web.Response | web.StreamResponse:
+    posts = inner_path(request) == "/ws/v1/validate-conf"
+    headers = {
+        "Access-Control-Allow-Origin": origin,
+        "Access-Control-Allow-Methods": "OPTIONS, POST" if posts else "GET, OPTIONS",
+        "Access-Control-Allow-Headers": ALLOWED_HEADERS if everyone else f"{ALLOWED_HEADERS},Authorization",
+    }
+    response.headers.update(headers)
+    if not everyone:
+        response.headers.add("Vary", "Origin")
+    return response

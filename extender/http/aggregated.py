@@ -1,0 +1,169 @@
+"""The aggregated API paddock.dev: its discovery, its own resources, and the right that each path needs.
+
+The API server leads everything below the paths of an APIService here, and asks RBAC by the same reading of a
+path. The routes of REST-4 are subresources of one object, ``ws/v1``.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from extender.http.access.delegated import path_access_of
+from extender.http.endpoints import ANY_METHOD, Endpoint
+from extender.http.statuses import status_response
+from extender.identity.caller import Access, ResourceAccess
+from extender.identity.refusals import NotAllowed
+
+GROUP, VERSION = "paddock.dev", "v1alpha1"
+ROOT = f"/apis/{GROUP}/{VERSION}"
+OPENAPI = "/openapi/v3"
+
+WEB_SERVICES = "ws"
+EXPLANATIONS, ACTIONS, QUEUES = "explanations", "actions", "queues"
+
+READ = (
+    *("clusters", "config", "events", "history", "metrics"),
+    *("partition", "partitions", "scheduler"),
+)
+"""First elements of the routes of REST-4 that read."""
+
+CHECKED = ("validate-conf",)
+"""First elements of those that take a body. Nothing changes by them either."""
+
+_VERBS = {
+    "GET": "get",
+    "HEAD": "get",
+    "POST": "create",
+    "PUT": "update",
+    "PATCH": "patch",
+    "DELETE": "delete",
+}
+_OF_ALL = {"get": "list", "delete": "deletecollection"}
+
+Story = Callable[[str, str], Mapping[str, Any] | None]
+"""Story of a pod, by namespace and name; None for an unknown one."""
+
+
+def aggregated_access_of(request: web.Request) -> Access | None:
+    """The right that a request needs, as the API server reads its path. None for discovery.
+
+    Raises `NotAllowed` for what has no name in RBAC.
+    """
+    path = path_access_of(request).path
+    if not path.startswith(f"{ROOT}/"):
+        return None
+    parts = path.removeprefix(ROOT).strip("/").split("/")
+    namespace = ""
+    if len(parts) > 2 and parts[0] == "namespaces":
+        namespace, parts = parts[1], parts[2:]
+    verb = _VERBS.get(request.method, "")
+    resource, name, subresource = [*parts, "", "", ""][:3]
+    if not resource or not verb:
+        raise NotAllowed
+    verb = verb if name else _OF_ALL.get(verb, verb)
+    return ResourceAccess(verb, GROUP, resource, subresource, namespace=namespace, name=name)
+
+
+def below_root(endpoints: Sequence[Endpoint]) -> list[Endpoint]:
+    """Routes of REST-4, which the aggregated API has too."""
+    return [each for each in endpoints if each.path.startswith("/ws/")]
+
+
+def resource_endpoints(story: Story) -> tuple[Endpoint, ...]:
+    """Resources of the group beside the routes of REST-4, below `ROOT`."""
+
+    async def explanation(request: web.Request) -> web.Response:
+        namespace, name = request.match_info["namespace"], request.match_info["name"]
+        known = story(namespace, name)
+        if known is None:
+            return status_response(404, "no such pod is known")
+        found = {
+            "kind": "Explanation",
+            "apiVersion": f"{GROUP}/{VERSION}",
+            "metadata": {"namespace": namespace, "name": name},
+            "story": known,
+        }
+        return web.Response(body=msgspec.json.encode(found), content_type="application/json")
+
+    return (
+        Endpoint("GET", f"/namespaces/{{namespace}}/{EXPLANATIONS}/{{name}}", explanation),
+        Endpoint("GET", f"/{QUEUES}", _not_yet("queues are answered below ws/v1/partition")),
+        Endpoint("GET", f"/{QUEUES}/{{name}}", _not_yet("queues are answered below ws/v1/partition")),
+        Endpoint("POST", f"/{ACTIONS}", _not_yet("this version has no actions")),
+    )
+
+
+async def _refused(_request: web.Request) -> web.Response:
+    return status_response(403, "actions need a login: ask the API server for them")
+
+
+ACTIONS_REFUSED = Endpoint(ANY_METHOD, f"{ROOT}/{ACTIONS}", _refused)
+"""The answer of listeners without a login."""
+
+
+def discovery_endpoints() -> tuple[Endpoint, ...]:
+    """Groups, resources and OpenAPI, as the aggregator and ``kubectl api-resources`` read them."""
+    page = f"{OPENAPI}{ROOT}"
+    schema = _encoded(_schema())
+    tag = hashlib.sha256(schema).hexdigest().upper()
+    pages = {"paths": {ROOT.strip("/"): {"serverRelativeURL": f"{page}?hash={tag}"}}}
+    documents = {
+        "/apis": _encoded({"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group()]}),
+        f"/apis/{GROUP}": _encoded({"kind": "APIGroup", "apiVersion": "v1", **_group()}),
+        ROOT: _encoded(_resources()),
+        OPENAPI: _encoded(pages),
+        page: schema,
+    }
+    return tuple(Endpoint("GET", path, _answering(body)) for path, body in documents.items())
+
+
+def _encoded(document: Mapping[str, Any]) -> bytes:
+    return msgspec.json.encode(document)
+
+
+def _answering(body: bytes) -> Handler:
+    async def answer(_request: web.Request) -> web.Response:
+        return web.Response(body=body, content_type="application/json")
+
+    return answer
+
+
+def _not_yet(message: str) -> Handler:
+    async def answer(_request: web.Request) -> web.Response:
+        return status_response(501, message)
+
+    return answer
+
+
+def _group() -> dict[str, Any]:
+    version = {"groupVersion": f"{GROUP}/{VERSION}", "version": VERSION}
+    return {"name": GROUP, "versions": [version], "preferredVersion": version}
+
+
+def _resources() -> dict[str, Any]:
+    cluster_wide = [(WEB_SERVICES, "WebService", ["get"]), (QUEUES, "Queue", ["get", "list"])]
+    cluster_wide += [(f"{WEB_SERVICES}/{name}", "WebService", ["get"]) for name in READ]
+    cluster_wide += [(f"{WEB_SERVICES}/{name}", "WebService", ["create"]) for name in CHECKED]
+    cluster_wide += [(ACTIONS, "Action", ["create"])]
+    listed = [_resource(*each, namespaced=False) for each in cluster_wide]
+    listed += [_resource(EXPLANATIONS, "Explanation", ["get"], namespaced=True)]
+    return {
+        "kind": "APIResourceList",
+        "apiVersion": "v1",
+        "groupVersion": f"{GROUP}/{VERSION}",
+        "resources": sorted(listed, key=lambda each: each["name"]),
+    }
+
+
+def _resource(name: str, kind: str, verbs: list[str], *, namespaced: bool) -> dict[str, Any]:
+    singular = "" if "/" in name else kind.lower()
+    return {"name": name, "singularName": singular, "namespaced": namespaced, "kind": kind, "verbs": verbs}
+
+
+def _schema() -> dict[str, Any]:
+    """No schema of answers: what is served is not made of Kubernetes objects."""
+    return {"openapi": "3.0.0", "info": {"title": "Paddock", "version": VERSION}, "paths": {}}

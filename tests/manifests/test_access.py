@@ -1,0 +1,64 @@
+"""Roles of readers, and what leads callers to the ports with a login."""
+
+import pytest
+
+from extender.certificates.keeper import API_SERVICE
+from extender.http.aggregated import CHECKED, EXPLANATIONS, GROUP, READ, VERSION, WEB_SERVICES
+from extender.http.aggregated import QUEUES as QUEUES_RESOURCE
+from extender.identity.request_header import CONFIG_MAP_NAMESPACE
+from tests.manifests.rendering import MANIFESTS, document, flags, objects, paddock_container
+
+
+def test_the_proxy_is_known_by_the_role_of_kubernetes() -> None:
+    (found,) = [
+        each
+        for path, each in objects("RoleBinding")
+        if each["roleRef"]["name"] == "extension-apiserver-authentication-reader"
+        and path.parent.name == "base"
+    ]
+    # The name by which kubeadm's overlay puts its own user in the place of the account.
+    assert (found["metadata"]["name"], found["metadata"]["namespace"]) == ("paddock", CONFIG_MAP_NAMESPACE)
+
+
+def test_a_viewer_reads_every_route_and_creates_nothing() -> None:
+    (role,) = [each for _, each in objects("ClusterRole") if each["metadata"]["name"] == "paddock-viewer"]
+    through_api_server = {
+        (resource, verb)
+        for rule in role["rules"]
+        for resource in rule.get("resources", ())
+        for verb in rule["verbs"]
+    }
+    assert through_api_server == {
+        *((f"{WEB_SERVICES}/{name}", "get") for name in READ),
+        *((f"{WEB_SERVICES}/{name}", "create") for name in CHECKED),
+        (EXPLANATIONS, "get"),
+        *((QUEUES_RESOURCE, verb) for verb in ("get", "list")),
+    }
+
+
+def test_a_scraper_reads_metrics_alone() -> None:
+    (role,) = [each for _, each in objects("ClusterRole") if each["metadata"]["name"] == "paddock-metrics"]
+    assert role["rules"] == [{"nonResourceURLs": ["/metrics", "/ws/v1/metrics"], "verbs": ["get"]}]
+
+
+@pytest.mark.parametrize("overlay", ["service", "sidecar"])
+def test_an_api_service_leads_to_the_port_of_the_aggregated_api(overlay: str) -> None:
+    found = document(MANIFESTS / overlay / "api-service.yaml")
+    assert found["metadata"]["name"] == API_SERVICE == f"{VERSION}.{GROUP}"
+    assert "caBundle" not in found["spec"]
+    assert not found["spec"].get("insecureSkipTLSVerify", False)
+    reached = found["spec"]["service"]
+    service = document(MANIFESTS / overlay / "service.yaml")
+    assert (reached["name"], reached["namespace"]) == (
+        service["metadata"]["name"],
+        service["metadata"]["namespace"],
+    )
+    spec, container = paddock_container(overlay)
+    assert spec["serviceAccountName"] == "paddock"
+    given, ports = flags(overlay), {each["name"]: each["containerPort"] for each in container["ports"]}
+    targets = {each["name"]: (each["port"], each["targetPort"]) for each in service["spec"]["ports"]}
+    for name in ("rest", "aggregated"):
+        assert targets[name][0] == int(given[f"{name}-port"]) == ports[name]
+    assert reached["port"] == targets["aggregated"][0]
+    # Every port of these asks for a login.
+    assert "rest-access" not in given
