@@ -24,6 +24,8 @@ from extender.host.garbage_collector import freeze_survivors, unfreeze
 from extender.host.user_groups import HostGroups
 from extender.http.door import Door
 from extender.http.health import Admin, admin_endpoints
+from extender.http.rest.service import RestService
+from extender.http.rest.witness import RestWitness
 from extender.http.server import Address, MutualTls, verbs_app
 from extender.kube.connection.client import ApiClient, connect
 from extender.kube.effects.effector import Effector
@@ -42,6 +44,7 @@ from extender.verbs.bind import BindVerb
 from extender.verbs.confirmation import Confirmation
 from extender.verbs.leading import fenced
 from extender.verbs.pure import PureVerbs
+from extender.version import version
 from extender.views.journal import Journal
 from extender.views.recent_plans import RecentPlans
 from extender.views.story import story_of
@@ -95,11 +98,21 @@ class App:
         )
         self._preemptions = RecentPlans()
         decisions = DecisionLog(_later)
-        witness = DecisionWitness(
-            self._journal, log, decisions, self.metrics, self._preemptions, clock=self._clock
+        witness = RestWitness(
+            DecisionWitness(
+                self._journal, log, decisions, self.metrics, self._preemptions, clock=self._clock
+            ),
+            lambda: self._rest,
         )
         self.engine = Engine(
-            Outward(self._clock, _later, self._perform, witness, lambda: self._leadership.held)
+            Outward(
+                self._clock,
+                _later,
+                self._perform,
+                witness,
+                lambda: self._leadership.held,
+                lambda uids, now: self._rest.settled(uids, now),
+            )
         )
         self.configuration = LiveConfiguration(
             self.engine,
@@ -121,7 +134,9 @@ class App:
             began=lambda: self.engine.learn(on.ActingBegan()),
             ended=lambda: self.engine.learn(on.ActingEnded()),
         )
-        self._reporting = Reporting(self.metrics, log)
+        self._reporting = Reporting(
+            self.metrics, log, unread=lambda kind, name: self._rest.memory.faults.unread(kind, name)
+        )
         self._effector = Effector(
             client,
             learn=self.engine.learn,
@@ -166,6 +181,15 @@ class App:
             self._configured,
             self.synced,
         )
+        self._rest = RestService(
+            self.engine,
+            self.configuration,
+            clock=self._clock,
+            version=version(),
+            validate=self._validated,
+            unready=self._unready,
+            on_bug=self._on_bug,
+        )
 
     async def run(self) -> None:
         """Serve until cancelled. Raises `StartError` for a first configuration that is refused."""
@@ -187,6 +211,7 @@ class App:
             group.create_task(self._run_timers())
             group.create_task(self._become_ready())
             group.create_task(self._audit_for_ever())
+            group.create_task(self._rest.run())
             group.create_task(watch_stalls(self.metrics.stalls.observe))
 
     def _asked(self) -> None:
@@ -268,6 +293,7 @@ class App:
         while True:
             await asyncio.sleep(TICK)
             self.engine.pass_time()
+            self._rest.pass_time()
             self._missing_notice.check()
             if self._clock() - cleaned >= CLEAN_EVERY:
                 cleaned = self._clock()
@@ -315,10 +341,23 @@ class App:
                 "preempt": fenced(verbs.preempt, self._leadership, NO_PREEMPTION),
                 "bind": self._bind_verb.bind,
             },
-            measure=self.metrics.measured,
+            measure=self._measured,
             on_bug=self._on_bug,
             door=door,
         )
+
+    def _measured(self, verb: str, seconds: float, fault: str) -> None:
+        self.metrics.measured(verb, seconds, fault)
+        if fault:
+            self._rest.memory.faults.called(fault, now=self._clock())
+
+    def _validated(self, text: bytes) -> Mapping[str, Any]:
+        return validation_of(text, active=self.configuration.checksum)
+
+    def _unready(self) -> str:
+        """Why nothing can be said about the cluster, empty once it can (REST-43)."""
+        amiss = next((f"{name}: {each}" for name, each in self._readiness.checks().items() if each), "")
+        return amiss or ("" if self._leadership.held else "this instance does not lead")
 
     def _on_bug(self, verb: str, error: BaseException, body: bytes) -> None:
         self._log.error("call failed because of a bug", verb=verb, bytes=len(body), exc_info=error)
@@ -326,7 +365,7 @@ class App:
     def _listeners(self) -> Listeners:
         return Listeners(
             verbs=self._verbs_of,
-            endpoints=admin_endpoints(self._admin()),
+            endpoints=(*admin_endpoints(self._admin()), *self._rest.endpoints()),
             places=Places(self._options.verbs, self._options.admin, self._options.tls),
             settings=lambda: self.configuration.settings,
             closed=self._reporting.closed,
@@ -340,7 +379,7 @@ class App:
             yunikorn_metrics=Exposition(self.metrics.yunikorn_pieces),
             audit=self._audit_once,
             preemptions=self._preemptions.latest_first,
-            validate=lambda text: validation_of(text, active=self.configuration.checksum),
+            validate=self._validated,
             story=lambda namespace, name: story_of(self.engine.view, self._journal, namespace, name),
         )
 
