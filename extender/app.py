@@ -14,6 +14,7 @@ from aiohttp import web
 from core.ledger import events as on
 from core.ledger.effects import EndWait, PostEvent, ResolveGroups
 from core.queues.tree import over_max
+from extender.auditing import Auditing
 from extender.checking.verdict import validation_of
 from extender.configuration.missing_notice import MissingNotice
 from extender.configuration.reload import LiveConfiguration, Source
@@ -25,6 +26,8 @@ from extender.host.garbage_collector import freeze_survivors, unfreeze
 from extender.host.user_groups import HostGroups
 from extender.http.door import Door
 from extender.http.health import Admin, admin_endpoints
+from extender.http.rest.service import RestService
+from extender.http.rest.witness import RestWitness
 from extender.http.server import Address, MutualTls, verbs_app
 from extender.kube.connection.client import ApiClient, connect
 from extender.kube.effects.effector import Effector
@@ -43,6 +46,7 @@ from extender.verbs.bind import BindVerb
 from extender.verbs.confirmation import Confirmation
 from extender.verbs.leading import fenced
 from extender.verbs.pure import PureVerbs
+from extender.version import version
 from extender.views.journal import Journal
 from extender.views.recent_plans import RecentPlans
 from extender.views.story import story_of
@@ -52,9 +56,6 @@ from extender.wire.kinds import DAEMON_SETS
 TICK = 0.1
 """Seconds between two checks for expired timers. A turn's lease may be too long by this much."""
 
-AUDIT_EVERY = 60.0
-AUDIT_SLICE = 0.002
-AUDIT_PAUSE = 0.02
 SKEW_WARNED = 5.0
 
 
@@ -97,11 +98,21 @@ class App:
         )
         self._preemptions = RecentPlans()
         decisions = DecisionLog(_later)
-        witness = DecisionWitness(
-            self._journal, log, decisions, self.metrics, self._preemptions, clock=self._clock
+        witness = RestWitness(
+            DecisionWitness(
+                self._journal, log, decisions, self.metrics, self._preemptions, clock=self._clock
+            ),
+            lambda: self._rest,
         )
         self.engine = Engine(
-            Outward(self._clock, _later, self._perform, witness, lambda: self._leadership.held)
+            Outward(
+                self._clock,
+                _later,
+                self._perform,
+                witness,
+                lambda: self._leadership.held,
+                lambda uids, now: self._rest.settled(uids, now),
+            )
         )
         self.configuration = LiveConfiguration(
             self.engine,
@@ -110,6 +121,7 @@ class App:
             on_applied=self._applied,
             on_missing=self._missing,
         )
+        self._auditing = Auditing(self.engine, self.synced)
         self._offers = Offers(self.configuration, options.namespace)
         self._missing_notice = MissingNotice(
             self._clock, lambda source, message: self._warn_of(source, "ConfigurationMissing", message)
@@ -123,7 +135,9 @@ class App:
             began=lambda: self.engine.learn(on.ActingBegan()),
             ended=lambda: self.engine.learn(on.ActingEnded()),
         )
-        self._reporting = Reporting(self.metrics, log)
+        self._reporting = Reporting(
+            self.metrics, log, unread=lambda kind, name: self._rest.memory.faults.unread(kind, name)
+        )
         self._effector = Effector(
             client,
             learn=self.engine.learn,
@@ -169,7 +183,16 @@ class App:
             self.synced,
             lambda: self.front_door.notes(),
         )
-        self._endpoints = admin_endpoints(self._admin())
+        self._rest = RestService(
+            self.engine,
+            self.configuration,
+            clock=self._clock,
+            version=version(),
+            validate=self._validated,
+            unready=self._unready,
+            on_bug=self._on_bug,
+        )
+        self._endpoints = (*admin_endpoints(self._admin()), *self._rest.endpoints())
         self.front_door = FrontDoor(
             client,
             endpoints=self._endpoints,
@@ -200,7 +223,8 @@ class App:
             group.create_task(self._run_timers())
             group.create_task(self._become_ready())
             group.create_task(self.front_door.run())
-            group.create_task(self._audit_for_ever())
+            group.create_task(self._auditing.run())
+            group.create_task(self._rest.run())
             group.create_task(watch_stalls(self.metrics.stalls.observe))
 
     def _asked(self) -> None:
@@ -282,6 +306,7 @@ class App:
         while True:
             await asyncio.sleep(TICK)
             self.engine.pass_time()
+            self._rest.pass_time()
             self._missing_notice.check()
             if self._clock() - cleaned >= CLEAN_EVERY:
                 cleaned = self._clock()
@@ -297,26 +322,6 @@ class App:
                 text = f"clock differs from the API server's by {far} {SKEW_WARNED:g} s"
                 log(text, seconds=round(skew, 1), above_limit=warned)
 
-    async def _audit_for_ever(self) -> None:
-        """Audit regularly, in slices between calls. The first audit waits, since the start is busy enough."""
-        await self.synced.wait()
-        while True:
-            await asyncio.sleep(AUDIT_EVERY)
-            await self._audit_once()
-
-    async def _audit_once(self) -> list[str]:
-        """Run an audit. Returns the differences, a sentence each."""
-        audit = self.engine.audit()
-        for _ in iter(lambda: self._audit_slice(audit), True):
-            await asyncio.sleep(AUDIT_PAUSE)
-        return [f"{drift.what}: {drift.actual}, not {drift.expected}" for drift in audit.drifts]
-
-    @staticmethod
-    def _audit_slice(audit: Any) -> bool:
-        until = time.perf_counter() + AUDIT_SLICE
-        done: bool = audit.slice(lambda: time.perf_counter() >= until)
-        return done
-
     # -- what the ports show --------------------------------------------------------------------------------
 
     def _verbs_of(self, door: Door) -> web.Application:
@@ -329,10 +334,23 @@ class App:
                 "preempt": fenced(verbs.preempt, self._leadership, NO_PREEMPTION),
                 "bind": self._bind_verb.bind,
             },
-            measure=self.metrics.measured,
+            measure=self._measured,
             on_bug=self._on_bug,
             door=door,
         )
+
+    def _measured(self, verb: str, seconds: float, fault: str) -> None:
+        self.metrics.measured(verb, seconds, fault)
+        if fault:
+            self._rest.memory.faults.called(fault, now=self._clock())
+
+    def _validated(self, text: bytes) -> Mapping[str, Any]:
+        return validation_of(text, active=self.configuration.checksum)
+
+    def _unready(self) -> str:
+        """Why nothing can be said about the cluster, empty once it can (REST-43)."""
+        amiss = next((f"{name}: {each}" for name, each in self._readiness.checks().items() if each), "")
+        return amiss or ("" if self._leadership.held else "this instance does not lead")
 
     def _on_bug(self, verb: str, error: BaseException, body: bytes) -> None:
         self._log.error("call failed because of a bug", verb=verb, bytes=len(body), exc_info=error)
@@ -352,9 +370,9 @@ class App:
             notes=self._readiness.notes,
             metrics=Exposition(self.metrics.pieces),
             yunikorn_metrics=Exposition(self.metrics.yunikorn_pieces),
-            audit=self._audit_once,
+            audit=self._auditing.once,
             preemptions=self._preemptions.latest_first,
-            validate=lambda text: validation_of(text, active=self.configuration.checksum),
+            validate=self._validated,
             story=self._story,
         )
 

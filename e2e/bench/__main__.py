@@ -18,6 +18,7 @@ BENCHMARKS = (
     "plans",
     "beside_plans",
     "beside_scrapes",
+    "answers",
 )
 
 

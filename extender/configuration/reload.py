@@ -128,11 +128,20 @@ class LiveConfiguration:
         self.ignored = False
         #: Number of configurations that were applied.
         self.reloads = 0
+        #: Every key of both ConfigMaps but the document, of the latest configuration that could be read.
+        self.keys: Mapping[str, str] = {}
+        #: Text of the document in force, or empty.
+        self.document_text = ""
 
     @property
     def checksum(self) -> str:
         """Checksum of the document in force (SRC-9), empty before the first."""
         return self._in_force.checksum if self._in_force else ""
+
+    @property
+    def partition(self) -> PartitionSpec | None:
+        """The partition in force; None before the first document."""
+        return self._in_force.partition if self._in_force else None
 
     @property
     def _policy_group(self) -> str | None:
@@ -214,6 +223,7 @@ class LiveConfiguration:
         except PaddockError as error:
             self.refuse(source, str(error))
             return
+        self.keys = flat.settings
         if not flat.has_document:
             if not settings.builtin_default:
                 self._wait_for_document(flat, settings, source)
@@ -298,7 +308,7 @@ class LiveConfiguration:
         self._in_force = _InForce(
             flat.checksum, built_in, flat.policy_group, settings.zero_max_blocks, partition, held
         )
-        self.settings, self.error = settings, ""
+        self.settings, self.error, self.document_text = settings, "", flat.queues_text
         self.reloads += 1
         self._engine.learn(on.Configured(partition, settings.ledger))
 

@@ -9,7 +9,7 @@ from extender.rest.model.answer import Answer, Fault
 from extender.rest.model.applications import App
 from extender.rest.model.cluster import Cluster, Partition
 from extender.rest.model.config import Config
-from extender.rest.model.events import EventBatch
+from extender.rest.model.events import EventBatch, StreamHead
 from extender.rest.model.health import Health
 from extender.rest.model.histories import ApplicationSample, ContainerSample
 from extender.rest.model.nodes import Node, NodeUtilizations
@@ -42,6 +42,7 @@ ANSWERS: dict[str, tuple[type[Answer], bool]] = {
     "/ws/v1/history/apps": (ApplicationSample, True),
     "/ws/v1/history/containers": (ContainerSample, True),
     "/ws/v1/events/batch": (EventBatch, False),
+    "/ws/v1/events/stream": (StreamHead, False),
 }
 """Kind of answer by path, True for a list of it."""
 
@@ -50,6 +51,7 @@ QUERIES: dict[str, tuple[str, ...]] = {
     f"{_PARTITION}/queue/:queue/applications/:state": ("status",),
     f"{_PARTITION}/applications/:state": ("status",),
     "/ws/v1/events/batch": ("start", "count"),
+    "/ws/v1/events/stream": ("count",),
 }
 """Query parameters by path."""
 

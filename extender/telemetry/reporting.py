@@ -1,6 +1,7 @@
 """Metrics and log lines about watches, effects and connections."""
 
 import time
+from collections.abc import Callable
 
 from extender.telemetry.logs import Logger
 from extender.telemetry.metrics import Metrics
@@ -12,7 +13,11 @@ CLOSED_REPORTED_EVERY = 10.0
 class Reporting:
     """Receiver of the reports of reflectors, effector and listeners."""
 
-    def __init__(self, metrics: Metrics, log: Logger) -> None:
+    def __init__(
+        self, metrics: Metrics, log: Logger, *, unread: Callable[[str, str], None] = lambda *_: None
+    ) -> None:
+        """``unread``: called with kind and name of an object that could not be read."""
+        self._unread = unread
         self._metrics = metrics
         self._log = log
         self._closed_reported_at = float("-inf")
@@ -26,6 +31,7 @@ class Reporting:
     def undecodable(self, kind: str, name: str, error: str) -> None:
         """Count and log an invalid object."""
         self._metrics.undecodable.labels(kind).inc()
+        self._unread(kind, name)
         if kind == "nodes":
             self._metrics.yunikorn.totals.nodes["failed"] += 1
         text = "object is invalid; its last valid version stays in force"

@@ -17,6 +17,13 @@ PLACEHOLDER_IMAGE = "service.placeholderImage"
 PLACEHOLDER_USER = "service.placeholderRunAsUser"
 PLACEHOLDER_GROUP = "service.placeholderRunAsGroup"
 PLACEHOLDER_FS_GROUP = "service.placeholderFsGroup"
+CLUSTER_ID = "service.clusterId"
+HEALTH_INTERVAL = "health.checkInterval"
+TRACKING = "event.trackingEnabled"
+RING_CAPACITY = "event.ringBufferCapacity"
+STREAMS = "event.maxStreams"
+STREAMS_PER_HOST = "event.maxStreamsPerHost"
+BATCH_SIZE = "event.RESTResponseSize"
 UNIQUE_APP_IDS = "admissionController.filtering.generateUniqueAppId"
 _FILTERING = "admissionController.filtering."
 
@@ -80,15 +87,13 @@ _INTERNAL = "it sizes a part of YuniKorn that is not here"
 _SCHEDULER = "kube-scheduler sets its own pace"
 _BIND = "use bindTimeoutSeconds of kube-scheduler's VolumeBindingArgs"
 _CLIENT = "the client of the API server is not throttled"
-_EVENTS = "decisions are told as Kubernetes Events, stories and logs, not as an event stream"
 _HOOK = "there is no admission webhook"
 _ADOPTION = "only the policy of manifests/adopt reads it"
 _IDENTITY = "the policies of manifests/identity say who gets which user.info, and who may set it"
 _LOGS = "there is one level for all: use --log-level"
-_PROBES = "the probes /livez and /readyz are always there, and the audit runs every minute"
 
 _SHIM = (
-    ServiceKey("service.clusterId", str, "mycluster", "it only names the cluster in YuniKorn's REST answers"),
+    ServiceKey(CLUSTER_ID, str, "mycluster", _WORKS),
     ServiceKey(POLICY_GROUP, str, "queues", _WORKS),
     ServiceKey("service.schedulingInterval", seconds_of, "1s", _SCHEDULER),
     ServiceKey("service.volumeBindTimeout", seconds_of, "10m", _BIND),
@@ -112,13 +117,13 @@ _SHIM = (
 )
 
 _CORE_AND_ADMISSION: tuple[tuple[str, Callable[[str], object], str, str], ...] = (
-    ("health.checkInterval", seconds_of, "30s", _PROBES),
-    ("event.trackingEnabled", switch_of, "true", _EVENTS),
-    ("event.requestCapacity", int32_of, "1000", _EVENTS),
-    ("event.ringBufferCapacity", int32_of, "100000", _EVENTS),
-    ("event.maxStreams", int32_of, "100", _EVENTS),
-    ("event.maxStreamsPerHost", int32_of, "15", _EVENTS),
-    ("event.RESTResponseSize", int32_of, "10000", _EVENTS),
+    (HEALTH_INTERVAL, seconds_of, "30s", _WORKS),
+    (TRACKING, switch_of, "true", _WORKS),
+    ("event.requestCapacity", int32_of, "1000", _INTERNAL),
+    (RING_CAPACITY, int32_of, "100000", _WORKS),
+    (STREAMS, int32_of, "100", _WORKS),
+    (STREAMS_PER_HOST, int32_of, "15", _WORKS),
+    (BATCH_SIZE, int32_of, "10000", _WORKS),
     ("log.level", str, "", _LOGS),
     (_FILTERING + "processNamespaces", str, "", _ADOPTION),
     (_FILTERING + "bypassNamespaces", str, "^kube-system$", _ADOPTION),

@@ -47,6 +47,7 @@ ROWS: dict[str, int] = {
     "extender.simulator": 9,
     "extender.certificates": 8,
     "extender.app": 10,
+    "extender.auditing": 10,
     "extender.front_door": 10,
     "extender.listeners": 10,
     "extender.offers": 10,

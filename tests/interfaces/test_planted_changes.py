@@ -245,7 +245,7 @@ PLANTED = [
         ["steps[].ungate: names"],
         ["steps[].opengate: names"],
     ),
-    Planted("service-keys", key_without_default, ["event.maxStreams default=100 without effect"], []),
+    Planted("service-keys", key_without_default, ["event.maxStreams default=100 works"], []),
     Planted(
         "settings",
         other_default,

@@ -3,10 +3,11 @@
 import asyncio
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from core.ids import PodUid
 from core.ledger.effects import Effect
 from extender.engine.engine import Engine
 from extender.engine.outward import Outward
@@ -31,15 +32,23 @@ class Rig:
     metrics: Metrics
 
 
-def rig(*, later: Later | None = None, perform: Callable[[Effect], None] = lambda _: None) -> Rig:
-    """An engine on the running loop. ``later``: the loop's own by default; ``perform``: gets the effects."""
+def rig(
+    *,
+    later: Later | None = None,
+    perform: Callable[[Effect], None] = lambda _: None,
+    settled: Callable[[Sequence[PodUid], float], None] = lambda *_: None,
+) -> Rig:
+    """An engine on the running loop.
+
+    ``later``: the loop's own by default. ``perform`` gets the effects, ``settled`` the settled pods.
+    """
     loop = asyncio.get_running_loop()
     nowhere = open("/dev/null", "w")  # noqa: SIM115 - for the whole run
     engines: list[Engine] = []
     metrics = Metrics(lambda: engines[0].view)
     log = DecisionLog(loop.call_later, nowhere)
     witness = DecisionWitness(Journal(), configure_logs(nowhere), log, metrics, RecentPlans())
-    engine = Engine(Outward(time.time, later or loop.call_later, perform, witness))
+    engine = Engine(Outward(time.time, later or loop.call_later, perform, witness, settled=settled))
     engines.append(engine)
 
     def measure(verb: str, seconds: float, _fault: str) -> None:

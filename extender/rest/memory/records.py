@@ -1,7 +1,9 @@
 """Records of events, each from one change (REST-38). Values only."""
 
+from functools import lru_cache
+
 from core.ids import AppId, NodeName, PodUid, QueuePath
-from core.resource import Resource
+from core.resource import Limit, Resource
 from core.workload.states import AppState
 from extender.rest.model.events import (
     Change,
@@ -11,7 +13,7 @@ from extender.rest.model.events import (
     EventResource,
     EventType,
 )
-from extender.rest.projection.units import amounts, nanoseconds
+from extender.rest.projection.units import limits, nanoseconds
 
 MESSAGE_BYTES = 1024
 
@@ -37,7 +39,7 @@ def record(
     now: float,
     about: str = "",
     message: str = "",
-    size: Resource | None = None,
+    size: Resource | Limit | None = None,
 ) -> EventRecord:
     """``about``: key of another object that takes part; ``size``: amounts, None for none."""
     return EventRecord(
@@ -53,9 +55,12 @@ def record(
     )
 
 
-def resource_of(size: Resource | None) -> EventResource:
-    """Amounts as a record has them."""
-    return EventResource(resources={name: EventAmount(value=each) for name, each in amounts(size).items()})
+@lru_cache(maxsize=4096)
+def resource_of(size: Resource | Limit | None) -> EventResource:
+    """Shared by records of one size, since very many are kept."""
+    return EventResource(
+        resources={name: EventAmount(value=each) for name, each in limits(size).items() if each}
+    )
 
 
 def cut(message: str) -> str:
@@ -93,9 +98,17 @@ def of_node(
     return record(EventType.NODE, node, change, detail, now=now, about=pod, message=message, size=size)
 
 
-def of_queue(queue: QueuePath, change: Change, detail: Detail, *, now: float, app: str = "") -> EventRecord:
+def of_queue(
+    queue: QueuePath,
+    change: Change,
+    detail: Detail,
+    *,
+    now: float,
+    app: str = "",
+    size: Resource | Limit | None = None,
+) -> EventRecord:
     """Make a record about a queue. ``app``: the application that it concerns."""
-    return record(EventType.QUEUE, queue, change, detail, now=now, about=app)
+    return record(EventType.QUEUE, queue, change, detail, now=now, about=app, size=size)
 
 
 def of_request(uid: PodUid, app: AppId, message: str, *, now: float) -> EventRecord:

@@ -1,7 +1,7 @@
 """Records of events, the newest of them, each with a number of its own (REST-12)."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 
 from extender.rest.model.events import EventBatch, EventRecord
@@ -13,11 +13,17 @@ BATCH = 10_000
 """Records of one answer at most: ``event.RESTResponseSize``."""
 
 
+def _ignore() -> None:
+    return
+
+
 class EventRing:
     """Numbers count from 0 in order of arrival. A record does not know its own."""
 
     def __init__(self, instance: str, *, capacity: int = CAPACITY) -> None:
-        self._instance = instance
+        self.instance = instance
+        #: Called after each record.
+        self.on_added: Callable[[], None] = _ignore
         self._records: deque[EventRecord] = deque(maxlen=capacity)
         self._next = 0
 
@@ -35,10 +41,12 @@ class EventRing:
         """Give a record the next number."""
         self._records.append(record)
         self._next += 1
+        self.on_added()
 
     def resize(self, capacity: int) -> None:
-        """The newest stay."""
-        self._records = deque(self._records, maxlen=capacity)
+        """Change the number of records that are stored; the newest stay."""
+        if capacity != self._records.maxlen:
+            self._records = deque(self._records, maxlen=capacity)
 
     def since(self, start: int, *, most: int) -> tuple[EventRecord, ...]:
         """At most so many from a number on, which is kept or the next. Cost: O(way to the nearer end)."""
@@ -56,7 +64,7 @@ class EventRing:
         highest = max(0, self._next - 1)
         present = self.lowest <= start <= highest and bool(self._records)
         return EventBatch(
-            instance_uuid=self._instance,
+            instance_uuid=self.instance,
             lowest_id=self.lowest,
             highest_id=highest,
             event_records=self.since(start, most=count) if present else None,

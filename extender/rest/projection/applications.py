@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from core.ledger.pods.record import PodRecord
 from core.queues.queue import Queue
 from core.workload.application import Application
@@ -53,28 +55,36 @@ def app_from(facts: Facts, application: Application) -> App:
     requests, allocations = _pods(facts, application)
     own = [each for each in _records(facts, application) if not each.facts.placeholder]
     reserved = _reserved(requests)
+    return msgspec.structs.replace(
+        head_from(facts, application),
+        used_resource=amounts(total(each.facts.size for each in own if _is_allocated(facts, each))),
+        pending_resource=amounts(total(each.facts.size for each in requests)),
+        requests=tuple(request_from(facts, application, each) for each in requests),
+        allocations=allocations,
+        has_reserved=bool(reserved),
+        reservations=reserved,
+        max_request_priority=max((each.facts.priority for each in requests), default=NO_REQUEST),
+    )
+
+
+def head_from(facts: Facts, application: Application) -> App:
+    """An application without its pods."""
     return App(
         application_id=application.id.name,
         namespace=application.id.namespace,
-        used_resource=amounts(total(each.facts.size for each in own if _is_allocated(facts, each))),
         max_used_resource=amounts(facts.past.peak(application)),
-        pending_resource=amounts(total(each.facts.size for each in requests)),
         partition=PARTITION,
         queue_name=application.queue or application.requested,
         submission_time=nanoseconds(application.submitted),
         finished_time=nanoseconds(application.since) if application.ended else 0,
         start_time=start_time(application),
-        requests=tuple(request_from(facts, application, each) for each in requests),
-        allocations=allocations,
         application_state=application.state.value,
         user=application.identity.user,
         groups=tuple(application.groups or ()),
         rejected_message=application.refusal.text if application.refusal is not None else "",
         state_log=state_log(application),
         placeholder_data=placeholders_from(application.gang_progress),
-        has_reserved=bool(reserved),
-        reservations=reserved,
-        max_request_priority=max((each.facts.priority for each in requests), default=NO_REQUEST),
+        max_request_priority=NO_REQUEST,
         resource_history=facts.past.history(application),
         backoff_deadline=backoff_deadline(application),
     )

@@ -1,8 +1,9 @@
 """Health from the ledger and from what was counted (REST-11)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from core.ids import NodeName, PodUid
 from core.ledger.view import LedgerView
 from core.resource import Resource
 from extender.rest.facts import Facts
@@ -34,6 +35,10 @@ DESCRIPTIONS = (
 )
 
 
+PODS_AT_ONCE = 100
+"""Pods that one step of a round looks at."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """Numbers that others have counted."""
@@ -48,25 +53,56 @@ class Found:
     own: tuple[tuple[str, str], ...] = ()
 
 
+class HealthRound:
+    """A round of the nine checks of REST-11, then Paddock's own. Iterate over it, then read ``health``.
+
+    Each step looks at one node or at some pods, which agree with each other at that moment.
+    """
+
+    def __init__(self, facts: Facts, found: Found) -> None:
+        self._view = facts.view
+        self._found = found
+        self.health: Health
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Steps of the round, of which none writes anything."""
+        found, view = self._found, self._view
+        nodes: list[str] = []
+        sums: list[str] = []
+        orphans: list[str] = []
+        for name in sorted(view.nodes_in_use()):
+            nodes += _names_below_zero(_node_amounts(view, name))
+            sums += _node_sums(view, name)
+            yield b""
+        for at, uid in enumerate([record.uid for record in view.pods()]):
+            orphans += _orphans(view, uid)
+            if at % PODS_AT_ONCE == 0:
+                yield b""
+        amiss = (
+            _number(found.errors, "calls failed"),
+            _number(found.unreadable_nodes, "nodes were not read"),
+            _listed("below zero: ", _names_below_zero(_partition_amounts(view))),
+            _listed("below zero: ", nodes),
+            _partition_sums(view),
+            _listed("the sums differ on ", sums),
+            "",
+            _listed("of no application: ", sorted(orphans)),
+            "; ".join(found.drifts[:5]),
+        )
+        checks = [
+            _check(name, description, what)
+            for name, description, what in zip(NAMES, DESCRIPTIONS, amiss, strict=True)
+        ]
+        checks += [_check(name, name, what) for name, what in found.own]
+        self.health = Health(healthy=all(each.succeeded for each in checks), health_checks=tuple(checks))
+
+
 def health_from(facts: Facts, found: Found) -> Health:
-    """The nine checks of REST-11 in their order, then Paddock's own. Cost: O(pods)."""
-    amiss = (
-        _number(found.errors, "calls failed"),
-        _number(found.unreadable_nodes, "nodes were not read"),
-        _below_zero(_partition_amounts(facts.view)),
-        _below_zero(_node_amounts(facts.view)),
-        _partition_sums(facts.view),
-        _node_sums(facts.view),
-        "",
-        _orphans_on_nodes(facts.view),
-        "; ".join(found.drifts[:5]),
-    )
-    checks = [
-        _check(name, description, what)
-        for name, description, what in zip(NAMES, DESCRIPTIONS, amiss, strict=True)
-    ]
-    checks += [_check(name, name, what) for name, what in found.own]
-    return Health(healthy=all(each.succeeded for each in checks), health_checks=tuple(checks))
+    """A whole round at once. Cost: O(pods)."""
+    checks = HealthRound(facts, found)
+    for _ in checks:
+        pass
+    return checks.health
 
 
 def _check(name: str, description: str, amiss: str) -> HealthCheck:
@@ -77,22 +113,21 @@ def _number(count: int, what: str) -> str:
     return f"{count} {what}" if count else ""
 
 
-def _below_zero(values: Iterable[tuple[str, Resource]]) -> str:
-    wrong = [name for name, each in values if any(amount < 0 for _, amount in each.items())]
-    return "below zero: " + ", ".join(wrong[:5]) if wrong else ""
+def _listed(before: str, wrong: Sequence[str]) -> str:
+    return before + ", ".join(wrong[:5]) if wrong else ""
+
+
+def _names_below_zero(values: Iterable[tuple[str, Resource]]) -> list[str]:
+    return [name for name, each in values if any(amount < 0 for _, amount in each.items())]
 
 
 def _partition_amounts(view: LedgerView) -> list[tuple[str, Resource]]:
     return [("allocated", allocated_in(view.tree.root, afloat_of(view)))]
 
 
-def _node_amounts(view: LedgerView) -> list[tuple[str, Resource]]:
-    found: list[tuple[str, Resource]] = []
-    for name in sorted(view.nodes_in_use()):
-        use = view.use_of(name)
-        if use is not None:
-            found += [(name, use.allocated.as_resource()), (name, use.occupied.as_resource())]
-    return found
+def _node_amounts(view: LedgerView, name: NodeName) -> list[tuple[str, Resource]]:
+    use = view.use_of(name)
+    return [(name, use.allocated.as_resource()), (name, use.occupied.as_resource())] if use else []
 
 
 def _partition_sums(view: LedgerView) -> str:
@@ -102,24 +137,19 @@ def _partition_sums(view: LedgerView) -> str:
     return "" if mine == (dict(size.items()) if size is not None else {}) else "the capacities differ"
 
 
-def _node_sums(view: LedgerView) -> str:
-    """Sums of pods' sizes against what the ledger has counted on their nodes."""
-    wrong = []
-    for name in sorted(view.nodes_in_use()):
-        use = view.use_of(name)
-        if use is not None:
-            charges = (view.charge_of(uid) for uid in use.pods)
-            sizes = total(each.size for each in charges if each is not None)
-            held = use.allocated.as_resource() + use.occupied.as_resource()
-            if amounts(sizes) != amounts(held):
-                wrong.append(name)
-    return "the sums differ on " + ", ".join(wrong[:5]) if wrong else ""
+def _node_sums(view: LedgerView, name: NodeName) -> list[str]:
+    """Compare the sum of pods' sizes with what the ledger has counted on their node."""
+    use = view.use_of(name)
+    if use is None:
+        return []
+    charges = (view.charge_of(uid) for uid in use.pods)
+    sizes = total(each.size for each in charges if each is not None)
+    held = use.allocated.as_resource() + use.occupied.as_resource()
+    return [name] if amounts(sizes) != amounts(held) else []
 
 
-def _orphans_on_nodes(view: LedgerView) -> str:
-    wrong = []
-    for record in view.pods():
-        charge, app_id = view.charge_of(record.uid), record.membership.application
-        if counted_as(charge) is Counted.ALLOCATION and (app_id is None or view.application(app_id) is None):
-            wrong.append(record.uid)
-    return "of no application: " + ", ".join(sorted(wrong)[:5]) if wrong else ""
+def _orphans(view: LedgerView, uid: PodUid) -> list[str]:
+    record = view.pod(uid)
+    app = record.membership.application if record is not None else None
+    orphan = app is None or view.application(app) is None
+    return [uid] if orphan and counted_as(view.charge_of(uid)) is Counted.ALLOCATION else []

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
+import msgspec
+
 from core.ids import NodeName, PodUid
 from core.ledger.view import LedgerView
 from core.resource import Resource
@@ -46,7 +48,7 @@ def reservations(view: LedgerView) -> Reserved:
     """Cost: O(pods)."""
     found: defaultdict[NodeName, set[PodUid]] = defaultdict(set)
     for record in view.pods():
-        if not record.node:
+        if not record.node and counted_as(view.charge_of(record.uid)) is Counted.REQUEST:
             for node in (record.facts.nominated, record.node_reservation.node):
                 if node:
                     found[node].add(record.uid)
@@ -55,9 +57,28 @@ def reservations(view: LedgerView) -> Reserved:
 
 def node_from(facts: Facts, name: NodeName, reserved: Reserved) -> Node:
     """A node with its pods. What they hold is added up here, so that the sums of REST-41 hold."""
-    known = facts.view.nodes.get(name)
-    capacity = (known.allocatable if known is not None else Resource({})).pruned()
     allocations, foreign, allocated, occupied = _pods_on(facts, name)
+    head = head_from(
+        name,
+        facts.view.nodes.get(name),
+        allocated=allocated,
+        occupied=occupied,
+        reservations=reserved.get(name, ()),
+    )
+    by_time = sorted(foreign, key=lambda each: (each.allocation_time, each.allocation_key))
+    return msgspec.structs.replace(head, allocations=in_time(allocations), foreign_allocations=tuple(by_time))
+
+
+def head_from(
+    name: NodeName,
+    known: NodeFacts | None,
+    *,
+    allocated: Resource,
+    occupied: Resource,
+    reservations: tuple[str, ...],
+) -> Node:
+    """A node without its pods. ``known``: None for one that is gone, or not shown yet."""
+    capacity = (known.allocatable if known is not None else Resource({})).pruned()
     return Node(
         node_id=name,
         host_name=host_of(name, known),
@@ -68,13 +89,9 @@ def node_from(facts: Facts, name: NodeName, reserved: Reserved) -> Node:
         occupied=amounts(occupied),
         available=limits(capacity - allocated - occupied),
         utilized=percentages(capacity, allocated),
-        allocations=in_time(allocations),
-        foreign_allocations=tuple(
-            sorted(foreign, key=lambda each: (each.allocation_time, each.allocation_key))
-        ),
         schedulable=known is not None and not known.unschedulable,
-        is_reserved=bool(reserved.get(name)),
-        reservations=reserved.get(name, ()),
+        is_reserved=bool(reservations),
+        reservations=reservations,
     )
 
 

@@ -9,16 +9,18 @@ from extender.rest.memory.samples import Samples
 from extender.rest.model.answer import Answer
 from extender.rest.model.health import Health
 from extender.rest.routes.names import whole_number
-from extender.rest.routes.reply import Ask, Refused, bad_request
+from extender.rest.routes.reply import Ask, Follow, Refused, bad_request
 from extender.rest.routes.table import Names, Route
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """``samples`` and ``ring``: None where switched off; ``health``: of the last round, None before it."""
+    """Memory that routes read. ``health``: of the last round, None before it."""
 
+    #: None if no samples are taken.
     samples: Samples | None
-    ring: EventRing | None
+    #: Ring of events; None while they are switched off.
+    ring: Callable[[], EventRing | None]
     health: Callable[[], Health | None]
     #: Records of one answer at most.
     batch: Callable[[], int] = lambda: BATCH
@@ -30,6 +32,7 @@ def memory_routes(memory: Memory) -> tuple[Route, ...]:
         Route("/ws/v1/history/apps", lambda _ask, _names: _samples(memory).applications()),
         Route("/ws/v1/history/containers", lambda _ask, _names: _samples(memory).containers()),
         Route("/ws/v1/events/batch", lambda ask, names: _batch(memory, ask, names)),
+        Route("/ws/v1/events/stream", lambda ask, _names: _stream(memory, ask)),
         Route("/ws/v1/scheduler/healthcheck", lambda _ask, _names: _health(memory)),
     )
 
@@ -41,10 +44,27 @@ def _samples(memory: Memory) -> Samples:
 
 
 def _batch(memory: Memory, ask: Ask, _names: Names) -> Answer:
-    if memory.ring is None:
-        raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, "Event tracking is disabled")
+    ring = _ring(memory)
     count = batch_size(ask, most=memory.batch())
-    return memory.ring.batch(_number(ask, "start", 0), count)
+    return ring.batch(_number(ask, "start", 0), count)
+
+
+def _stream(memory: Memory, ask: Ask) -> Follow:
+    """Leave the count for later: open streams are counted first (REST-13)."""
+    _ring(memory)
+    return Follow(ask)
+
+
+def _ring(memory: Memory) -> EventRing:
+    found = memory.ring()
+    if found is None:
+        raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, "Event tracking is disabled")
+    return found
+
+
+def streamed_before(ask: Ask) -> int:
+    """Number of past events that a stream begins with. Raises `Refused`."""
+    return _number(ask, "count", 0)
 
 
 def batch_size(ask: Ask, *, most: int) -> int:

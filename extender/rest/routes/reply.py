@@ -1,6 +1,6 @@
 """Answers of routes, before anything is encoded or sent."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
@@ -15,6 +15,8 @@ class Ask:
     method: str = "GET"
     query: Mapping[str, str] = field(default_factory=dict)
     accept: str = ""
+    #: Body of a POST.
+    body: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,32 @@ class Plain:
     content_type: str = "text/plain; charset=utf-8"
 
 
-Reply = Answer | tuple[Answer, ...] | Fault | Plain
+@dataclass(frozen=True, slots=True)
+class Big:
+    """JSON that is made in steps, each well under a millisecond long.
+
+    ``steps``: pieces of it in order, empty for a step that only prepares others. It is one moment's answer
+    however many steps are between. Called once for each time that it is made.
+    """
+
+    steps: Callable[[], Iterator[bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """An answer that takes long and needs nothing of the ledger, so that another thread can make it."""
+
+    make: Callable[[], "Reply"]
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """Events from now on, one a line, until the client goes (REST-13)."""
+
+    ask: Ask
+
+
+Reply = Answer | tuple[Answer, ...] | Fault | Plain | Big | Later | Follow
 """JSON, a list of it, a fault with its own status, or something else."""
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from extender.rest.model.answer import fault
 from extender.rest.routes.names import decoded_path, is_escaped_right
 from extender.rest.routes.reply import Ask, Plain, Refused, Reply
 
@@ -15,11 +16,15 @@ Handler = Callable[[Ask, Names], Reply]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """``pattern``: a path in which a part with a colon stands for any text without a slash."""
+    """``pattern``: a path in which a part with a colon stands for any text without a slash.
+
+    ``waits``: answered only once the cluster was read, and by the leader alone (REST-43).
+    """
 
     pattern: str
     handler: Handler
     method: str = "GET"
+    waits: bool = True
 
     def match(self, path: str) -> dict[str, str] | None:
         """The names in a path that fits, None for one that does not."""
@@ -51,8 +56,10 @@ class Route:
 class Router:
     """Answers every request; those that fit no route by what REST-21 says."""
 
-    def __init__(self, routes: tuple[Route, ...]) -> None:
-        self._routes = routes
+    def __init__(self, routes: tuple[Route, ...], unready: Callable[[], str] = lambda: "") -> None:
+        """``unready``: why nothing can be said yet, empty once it can."""
+        self.routes = routes
+        self._unready = unready
 
     def answer(self, ask: Ask) -> Reply:
         """The reply of the route; a fault of it as its reply."""
@@ -62,23 +69,29 @@ class Router:
         found = list(self._fitting(path))
         for route, names in found:
             if route.method == ask.method:
-                try:
-                    return route.handler(ask, names)
-                except Refused as refused:
-                    return refused.fault
+                return self._reply_of(route, ask, names)
         if found:
             return _of_another_method(ask, {route.method for route, _ in found})
         return self._elsewhere(ask, path)
 
+    def _reply_of(self, route: Route, ask: Ask, names: Names) -> Reply:
+        why = self._unready() if route.waits else ""
+        if why:
+            return fault(503, why)
+        try:
+            return route.handler(ask, names)
+        except Refused as refused:
+            return refused.fault
+
     def _fitting(self, path: str) -> Iterator[tuple[Route, Names]]:
-        for route in self._routes:
+        for route in self.routes:
             names = route.match(path)
             if names is not None:
                 yield route, names
 
     def _elsewhere(self, ask: Ask, path: str) -> Plain:
         """Another spelling of a path that there is, or a path that there is not."""
-        for route in self._routes:
+        for route in self.routes:
             right = route.corrected(path) if route.method == ask.method else None
             if right is not None:
                 return redirect(quote(right, safe="/:@!$&'()*+,;=~-._"), 301 if ask.method == "GET" else 307)

@@ -7,6 +7,7 @@ from tests.documents.reference.events import events_page
 from tests.documents.reference.metrics import metrics_page
 from tests.documents.reference.names import names_page
 from tests.documents.reference.reason_codes import reason_codes_page
+from tests.documents.reference.rest_interface import rest_page
 from tests.documents.reference.scenario_format import scenario_page
 from tests.documents.reference.schema import schema_text
 from tests.documents.reference.settings import settings_page
@@ -20,6 +21,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "metrics.md": metrics_page,
     "names.md": names_page,
     "reason-codes.md": reason_codes_page,
+    "rest.md": rest_page,
     "scenario-format.md": scenario_page,
     "scenario.schema.json": schema_text,
     "settings.md": settings_page,

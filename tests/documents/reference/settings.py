@@ -4,7 +4,17 @@ from collections.abc import Mapping
 
 from extender.configuration.flags import default_of, flag_of
 from extender.configuration.settings import KEYS, NOT_RELOADABLE, Settings
-from extender.wire.service_keys import POLICY_GROUP, SERVICE_KEYS
+from extender.wire.service_keys import (
+    BATCH_SIZE,
+    CLUSTER_ID,
+    HEALTH_INTERVAL,
+    POLICY_GROUP,
+    RING_CAPACITY,
+    SERVICE_KEYS,
+    STREAMS,
+    STREAMS_PER_HOST,
+    TRACKING,
+)
 from tests.documents.reference.markdown import code, codes, page, sentence, table
 from tests.interfaces.comparing import recorded_lines
 
@@ -22,6 +32,22 @@ A value that cannot be read refuses the whole edit, with any change of queues in
 _DOCUMENT = f"""\
 {code(POLICY_GROUP)} ({code(SERVICE_KEYS[POLICY_GROUP].default)}, restart) names the queue document.
 Its key is that value with `.yaml`, so `queues.yaml`. This setting is neither a flag nor a variable."""
+
+_REST = """\
+## Keys of the REST interface
+
+Keys of YuniKorn that its REST interface reads. These are neither flags nor variables. A value that cannot be
+read, or a number below 1, counts as the default."""
+
+_REST_MEANINGS = {
+    CLUSTER_ID: "Id of the cluster in answers.",
+    HEALTH_INTERVAL: "Time between two rounds of health checks; `0s` for the first round only.",
+    TRACKING: "`false`: no events are remembered, and their routes answer 500.",
+    RING_CAPACITY: "Events that are remembered.",
+    STREAMS: "Open event streams, in all.",
+    STREAMS_PER_HOST: "Open event streams that name the same host.",
+    BATCH_SIZE: "Events of one answer.",
+}
 
 _WITHOUT = """\
 ## Keys of YuniKorn without effect
@@ -51,6 +77,19 @@ def settings_page() -> str:
         _DOCUMENT,
         "## Flags",
         table(("key", "flag"), ((code(key), code(flag_of(name))) for key, name in sorted(KEYS.items()))),
+        _REST,
+        table(
+            ("key", "default", "in force", "meaning"),
+            (
+                (
+                    code(key),
+                    code(SERVICE_KEYS[key].default),
+                    "restart" if SERVICE_KEYS[key].needs_restart else "at once",
+                    meaning,
+                )
+                for key, meaning in sorted(_REST_MEANINGS.items())
+            ),
+        ),
         _WITHOUT,
         table(
             ("key", "default in YuniKorn", "why it has no effect", "refuses"),

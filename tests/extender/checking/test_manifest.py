@@ -151,10 +151,9 @@ def test_every_value_that_refuses_the_reload_is_a_problem_with_its_place() -> No
 @pytest.mark.parametrize(
     ("key", "why"),
     [
-        ("service.clusterId", "REST answers"),
         ("service.volumeBindTimeout", "bindTimeoutSeconds"),
         ("log.core.scheduler.level", "--log-level"),
-        ("event.maxStreams", "event stream"),
+        ("event.requestCapacity", "a part of YuniKorn"),
         ("admissionController.accessControl.externalUsers", "manifests/identity"),
         ("admissionController.webHook.amServiceName", "admission webhook"),
     ],

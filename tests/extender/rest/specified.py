@@ -93,6 +93,8 @@ MEMBERS = {
         EventRecords list of EventRecord always
     """,
     "StreamHead": "InstanceUUID text always",
+    "PlacementRules": "partition text always, rules list of Rule",
+    "EventStream": "Name text, CreatedAt moment",
     "EventRecord": """
         type integer, objectID text, message text, timestampNano nanoseconds, eventChangeType integer,
         eventChangeDetail integer, referenceID text, resource EventResource always

@@ -14,7 +14,7 @@ from extender.rest.routes.reply import Ask
 from extender.rest.routes.table import Router
 from tests.builders import START, make_ledger, make_pod, make_queue
 
-OFF = Router(memory_routes(Memory(None, None, lambda: None)))
+OFF = Router(memory_routes(Memory(None, lambda: None, lambda: None)))
 BATCH = "/ws/v1/events/batch"
 
 
@@ -32,7 +32,7 @@ def router() -> Router:
     samples = Samples(started=START)
     samples.pass_time(ledger.view, now=START + 60)
     health = health_from(Facts(ledger.view), Found())
-    return Router(memory_routes(Memory(samples, ring_of(9), lambda: health, batch=lambda: 4)))
+    return Router(memory_routes(Memory(samples, lambda: ring_of(9), lambda: health, batch=lambda: 4)))
 
 
 @pytest.mark.rule("REST-2")

@@ -1,5 +1,7 @@
 """Answers of each route, each fault, and which of two faults is told first."""
 
+import json
+
 import pytest
 
 from core.ids import PodUid
@@ -14,9 +16,10 @@ from extender.rest.model.answer import Fault, fault
 from extender.rest.model.applications import App
 from extender.rest.model.config import Config
 from extender.rest.model.queues import Queue
+from extender.rest.moment.stored import StoredRows
 from extender.rest.openapi import ANSWERS
-from extender.rest.routes.reply import Ask, Plain, Reply
-from extender.rest.routes.routes import PATHS, ledger_routes
+from extender.rest.routes.reply import Ask, Big, Plain, Reply
+from extender.rest.routes.routes import LARGE, PATHS, ledger_routes
 from extender.rest.routes.table import Router
 from tests.builders import START, make_ledger, make_pod, make_queue
 
@@ -45,16 +48,17 @@ def ledger() -> Ledger:
 @pytest.fixture
 def router(ledger: Ledger) -> Router:
     config = InForce(document=parse("partitions: []").document, checksum="AB")
-    return Router(ledger_routes(lambda: Facts(ledger.view, config=config)))
+    rows = StoredRows(lambda: Facts(ledger.view))
+    return Router(ledger_routes(lambda: Facts(ledger.view, config=config), lambda: rows))
 
 
 def ids(reply: Reply) -> list[str]:
-    assert isinstance(reply, tuple)
-    return [each.application_id for each in reply if isinstance(each, App)]
+    assert isinstance(reply, Big)
+    return [each["applicationID"] for each in json.loads(b"".join(reply.steps()))]
 
 
 @pytest.mark.rule("REST-4", "REST-22")
-@pytest.mark.parametrize("path", sorted(PATHS))
+@pytest.mark.parametrize("path", sorted({*PATHS, *LARGE}))
 def test_every_route_answers(router: Router, path: str) -> None:
     names = {"partition": "default", "queue": "root.a", "state": "active", "application": "app-1"}
     names |= {"node": "n1", "user": "alice", "group": "dev"}
@@ -65,7 +69,8 @@ def test_every_route_answers(router: Router, path: str) -> None:
         assert reply == fault(404, "Group not found")
     else:
         assert not isinstance(reply, Fault)
-        assert isinstance(reply, Plain) or encoded(reply).endswith(b"\n")
+        body = b"".join(reply.steps()) if isinstance(reply, Big) else encoded(reply)
+        assert isinstance(reply, Plain) or body.endswith(b"\n")
 
 
 @pytest.mark.rule("REST-32", "REST-33")

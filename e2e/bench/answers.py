@@ -1,0 +1,219 @@
+"""Filter calls beside a client that reads 1,000 nodes with 30,000 pods in a loop (REST-45).
+
+The server is pinned to one core, and each client is a process of its own.
+Readers differ: none, plain, gzip, a slow one, and one that leaves half-way.
+Rounds of 20 s; a pod comes and goes every 20 ms, so that no body serves twice.
+"""
+
+import asyncio
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import aiohttp
+
+from core.ids import NodeName, PodUid
+from core.ledger import events as on
+from core.ledger.settings import LedgerSettings
+from core.queues.spec import PartitionSpec, QueueSpec
+from core.resource import Resource
+from core.workload.nodes.node import NodeFacts
+from core.workload.pod import NamespaceFacts, PodFacts
+from e2e.bench.worlds.report import percentiles, show
+from e2e.bench.worlds.rig import filter_body, rig
+from extender.configuration.reload import LiveConfiguration
+from extender.engine.engine import Engine
+from extender.http.door import Door
+from extender.http.endpoints import guarded_app
+from extender.http.rest.service import RestService
+from extender.http.server import Address, listen, verbs_app
+from extender.telemetry.stalls import watch_stalls
+
+NODES, PODS, APPS, NAMES = 1_000, 30_000, 500, 500
+SECONDS = float(os.environ.get("PADDOCK_BENCH_SECONDS", "20"))
+CALLS_APART = 0.005
+CHURN_APART = 0.02
+READERS = ("none", "plain", "gzip", "slow", "leaving")
+PATH = "/ws/v1/partition/default/nodes"
+SIZE = Resource({"vcore": 100, "memory": 2**28, "pods": 1})
+
+
+def _queue(path: str, *, leaf: bool) -> QueueSpec:
+    return QueueSpec(
+        path=path,  # type: ignore[arg-type]
+        parent=path.rpartition(".")[0] or None,  # type: ignore[arg-type]
+        is_leaf=leaf,
+        max=None,
+        guaranteed=None,
+        max_applications=0,
+        properties={},
+        submit_acl="*",
+        admin_acl="",
+    )
+
+
+def _pod(at: int) -> PodFacts:
+    return PodFacts(
+        uid=PodUid(f"00000000-0000-4000-8000-{at:012d}"),
+        namespace="default",
+        name=f"running-{at}",
+        size=SIZE,
+        version=1,
+        scheduler_name="yunikorn",
+        node=NodeName(f"node-{at % NODES:05d}"),
+        app_id=f"app-{at % APPS}",
+        queue=f"root.q{at % 20}",
+        labels={"app": "bench", "yunikorn.apache.org/app-id": f"app-{at % APPS}"},
+    )
+
+
+def _fill(engine: Engine) -> None:
+    queues = (_queue("root", leaf=False), *(_queue(f"root.q{at}", leaf=True) for at in range(20)))
+    engine.learn(on.Configured(PartitionSpec("default", queues), LedgerSettings()))
+    engine.learn(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("default")))
+    engine.learn(on.ObjectsListed(on.NAMESPACES, frozenset({"default"})))
+    size = Resource({"vcore": 32_000, "memory": 2**37, "pods": 110})
+    names = [NodeName(f"node-{at:05d}") for at in range(NODES)]
+    for name in names:
+        engine.learn(on.ObjectObserved(on.NODES, NodeFacts(name, size)))
+    engine.learn(on.ObjectsListed(on.NODES, frozenset(names)))
+    for at in range(PODS):
+        engine.learn(on.PodObserved(_pod(at)))
+    engine.learn(on.PodsListed(frozenset(_pod(at).uid for at in range(PODS))))
+
+
+# -- the server, pinned to one core --------------------------------------------------------------------------
+
+
+async def _serve() -> None:
+    """Print both ports, serve until a line comes in, then print stalls and memory."""
+    os.sched_setaffinity(0, {0})
+    services: list[RestService] = []
+    wired = rig(settled=lambda uids, now: services[0].settled(uids, now))
+    engine = wired.engine
+    configuration = LiveConfiguration(
+        engine, overrides={}, on_refused=lambda *_: None, on_applied=lambda *_: None
+    )
+    service = RestService(
+        engine,
+        configuration,
+        clock=time.time,
+        version="bench",
+        validate=lambda _: {},
+        unready=lambda: "",
+        on_bug=lambda *each: print(each, file=sys.stderr),
+    )
+    services.append(service)
+    _fill(engine)
+    await service.check_health()
+    verbs = verbs_app({"filter": wired.verbs.filter}, measure=wired.measure, on_bug=lambda *_: None)
+    verbs_at = await listen(verbs, Address("127.0.0.1", 0))
+    rest_at = await listen(guarded_app(service.endpoints(), Door()), Address("127.0.0.1", 0))
+    stalls: list[float] = []
+    tasks = [asyncio.create_task(watch_stalls(stalls.append)), asyncio.create_task(_churn(engine))]
+    print(json.dumps([verbs_at.addresses[0][1], rest_at.addresses[0][1]]), flush=True)
+    await asyncio.to_thread(sys.stdin.readline)
+    for task in tasks:
+        task.cancel()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(json.dumps({"stall_ms": round(max(stalls) * 1e3, 2), "peak_mb": peak}), flush=True)
+
+
+async def _churn(engine: Engine) -> None:
+    at = PODS
+    while True:
+        await asyncio.sleep(CHURN_APART)
+        pod = _pod(at)
+        engine.learn(on.PodObserved(pod))
+        engine.learn(on.PodDeleted(pod.uid))
+        at += 1
+
+
+# -- the clients ---------------------------------------------------------------------------------------------
+
+
+async def _read(kind: str, port: int) -> int:
+    """Read in a loop; the number of bodies that were read."""
+    url, bodies = f"http://127.0.0.1:{port}{PATH}", 0
+    headers = {"Accept-Encoding": "gzip" if kind == "gzip" else "identity"}
+    until = time.monotonic() + SECONDS
+    async with aiohttp.ClientSession(auto_decompress=False) as session:
+        while time.monotonic() < until:
+            async with session.get(url, headers=headers) as response:
+                async for piece in response.content.iter_chunked(2**16):
+                    if kind == "slow":
+                        await asyncio.sleep(0.01)
+                    if kind == "leaving" and len(piece) and bodies % 2:
+                        break
+                bodies += 1
+    return bodies
+
+
+async def _call(port: int) -> dict[str, Any]:
+    """Filter calls one after the other."""
+    names = [f"node-{at:05d}" for at in range(NAMES)]
+    queues = [f"root.q{at % 20}" for at in range(50)]
+    asks = [(f"ask-{at}", queue) for at, queue in enumerate(queues)]
+    bodies = [filter_body(name, name, queue, names, app="a") for name, queue in asks]
+    took: list[float] = []
+    until = time.monotonic() + SECONDS
+    async with aiohttp.ClientSession() as session:
+        while time.monotonic() < until:
+            start = time.perf_counter()
+            url = f"http://127.0.0.1:{port}/v1/filter"
+            async with session.post(url, data=bodies[len(took) % 50]) as answer:
+                await answer.read()
+            took.append(time.perf_counter() - start)
+            await asyncio.sleep(CALLS_APART)
+    return {"calls": len(took), **percentiles(took)}
+
+
+PARTS: Mapping[str, Callable[[list[str]], Any]] = {
+    "serve": lambda _: _serve(),
+    "read": lambda given: _read(given[0], int(given[1])),
+    "call": lambda given: _call(int(given[0])),
+}
+
+
+async def _started(*arguments: str) -> asyncio.subprocess.Process:
+    pipe = asyncio.subprocess.PIPE
+    command = [sys.executable, "-m", "e2e.bench.answers", *arguments]
+    return await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
+
+
+async def _line(process: asyncio.subprocess.Process) -> Any:
+    assert process.stdout is not None
+    return json.loads(await process.stdout.readline())
+
+
+async def run() -> None:
+    """Print microseconds of filter calls, the longest stall and the peak of memory by kind of reader."""
+    for kind in READERS:
+        server = await _started("serve")
+        assert server.stdin is not None
+        verbs, rest = await _line(server)
+        caller = await _started("call", str(verbs))
+        reader = await _started("read", kind, str(rest)) if kind != "none" else None
+        figures = await _line(caller)
+        bodies = await _line(reader) if reader is not None else 0
+        server.stdin.write(b"\n")
+        await server.stdin.drain()
+        ended = await _line(server)
+        for each in (server, caller, *((reader,) if reader is not None else ())):
+            await each.wait()
+        show("answers", unit="us", reader=kind, bodies=bodies, **figures, **ended)
+
+
+def main(arguments: list[str]) -> None:
+    """Be one of the processes."""
+    found = asyncio.run(PARTS[arguments[0]](arguments[1:]))
+    if found is not None:
+        print(json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

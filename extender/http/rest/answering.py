@@ -1,0 +1,152 @@
+"""The handler of every route: requests read, replies sent (REST-1, REST-21, REST-23, REST-45)."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from urllib.parse import parse_qsl
+
+from aiohttp import web
+
+from extender.http.door import DOOR
+from extender.http.endpoints import inner_path
+from extender.http.intake import BodyFault, BodyLimits
+from extender.http.rest.bodies import Bodies, Crowded, packing
+from extender.http.rest.pace import give_way
+from extender.http.rest.streams import Streams, TooManyStreams
+from extender.rest.members import encoded
+from extender.rest.model.answer import Answer, Fault, fault
+from extender.rest.pieces import ROWS, pieces, weight_of
+from extender.rest.routes.reply import Ask, Big, Follow, Later, Plain, Refused, Reply
+from extender.rest.routes.table import Router
+
+JSON = "application/json; charset=UTF-8"
+
+PACKED_FROM = 1400
+"""Bytes from which a body is compressed for a client that can read that."""
+
+PACKED_IN_ONE = 64 * 2**10
+"""Bytes that are compressed in one step; of larger bodies each piece is one."""
+
+WRITE_WITHIN = 10.0
+"""Seconds in which a client must take one piece of a large body."""
+
+SENT_AT_ONCE = 16
+"""Large bodies that are being sent at once: a slow reader holds one for long."""
+
+RETRY_AFTER = "5"
+
+_LARGEST_BODY = 17 * 2**20
+_BODY = BodyLimits(_LARGEST_BODY, _LARGEST_BODY)
+
+OnBug = Callable[[str, BaseException, bytes], None]
+
+
+class Answering:
+    """``on_bug``: called with the path and the exception of a handler that failed."""
+
+    def __init__(self, router: Router, bodies: Bodies, streams: Streams, on_bug: OnBug) -> None:
+        self._router = router
+        self._bodies = bodies
+        self._streams = streams
+        self._on_bug = on_bug
+        self._sending = 0
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """Answer a request. Only a client that goes away ends it without an answer."""
+        try:
+            ask = await _ask_from(request)
+            return await self._sent(request, ask, await self._reply_of(ask))
+        except BodyFault as error:
+            response = _small(request, fault(error.status, str(error)))
+            response.force_close()
+            return response
+        except Refused as refused:
+            return _small(request, refused.fault)
+        except Crowded:
+            return _small(request, fault(429, "Too many large answers are being made"))
+        except TooManyStreams:
+            return _small(request, fault(503, "Too many streaming connections"))
+        except (ConnectionError, TimeoutError):
+            raise
+        except Exception as error:  # noqa: BLE001 - a bug must be an answer, with its story in the log
+            self._on_bug(inner_path(request), error, b"")
+            return _small(request, fault(500, "Internal error"))
+
+    async def _reply_of(self, ask: Ask) -> Reply:
+        reply = self._router.answer(ask)
+        while isinstance(reply, Later):
+            reply = await asyncio.to_thread(reply.make)
+        return reply
+
+    async def _sent(self, request: web.Request, ask: Ask, reply: Reply) -> web.StreamResponse:
+        if isinstance(reply, Follow):
+            return await self._streams.serve(request, ask)
+        if isinstance(reply, Big):
+            return await self._large(request, reply)
+        if isinstance(reply, Answer | tuple) and weight_of(reply, ROWS) >= ROWS:
+            return await self._large(request, Big(lambda: pieces(reply)))
+        return _small(request, reply)
+
+    async def _large(self, request: web.Request, reply: Big) -> web.StreamResponse:
+        if self._sending >= SENT_AT_ONCE:
+            raise Crowded
+        self._sending += 1
+        try:
+            packed = reads_gzip(request)
+            body = await self._bodies.body_of(request.raw_path, reply.steps, packed=packed)
+            return await _send(request, body, packed=packed)
+        finally:
+            self._sending -= 1
+
+
+async def _ask_from(request: web.Request) -> Ask:
+    body = await request.app[DOOR].intake.body_of(request, _BODY) if request.method == "POST" else b""
+    query = request.raw_path.partition("?")[2]
+    found: dict[str, str] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        found.setdefault(name, value)
+    return Ask(inner_path(request), request.method, found, request.headers.get("Accept", ""), body)
+
+
+def reads_gzip(request: web.Request) -> bool:
+    """True if the client takes gzip, and does not say so with a weight of 0 (REST-23)."""
+    for each in ",".join(request.headers.getall("Accept-Encoding", [])).split(","):
+        name, _, weight = each.strip().lower().partition(";")
+        if name.strip() == "gzip":
+            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    return False
+
+
+def _small(request: web.Request, reply: Reply) -> web.Response:
+    """An answer that is encoded at once."""
+    if isinstance(reply, Plain):
+        status, body, headers = reply.status, reply.text.encode(), dict(reply.headers)
+        headers["Content-Type"] = reply.content_type
+    else:
+        status = reply.status_code if isinstance(reply, Fault) else 200
+        body, headers = encoded(reply), {"Content-Type": JSON}
+    if status in (429, 503):
+        headers["Retry-After"] = RETRY_AFTER
+    if len(body) >= PACKED_FROM:
+        headers["Vary"] = "Accept-Encoding"
+        if len(body) <= PACKED_IN_ONE and reads_gzip(request):
+            headers["Content-Encoding"] = "gzip"
+            body = b"".join(packing([body]))
+    return web.Response(status=status, body=body, headers=headers)
+
+
+async def _send(request: web.Request, body: Sequence[bytes], *, packed: bool) -> web.StreamResponse:
+    """Send pieces as fast as the client takes them, with other work between two."""
+    headers = {"Content-Type": JSON, "Vary": "Accept-Encoding", **_encoding(packed=packed)}
+    response = web.StreamResponse(headers=headers)
+    response.content_length = sum(len(piece) for piece in body)
+    await response.prepare(request)
+    for piece in body:
+        async with asyncio.timeout(WRITE_WITHIN):
+            await response.write(piece)
+        await give_way()
+    await response.write_eof()
+    return response
+
+
+def _encoding(*, packed: bool) -> Mapping[str, str]:
+    return {"Content-Encoding": "gzip"} if packed else {}

@@ -1,0 +1,215 @@
+"""YuniKorn's REST interface of one process: memory, rows and routes put together."""
+
+import asyncio
+import platform
+import sys
+import threading
+import traceback
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from core.ids import PodUid
+from core.ledger import events as on
+from core.ledger.audit.drift import Drift
+from core.ledger.pods.record import PodRecord
+from extender.configuration.reload import LiveConfiguration
+from extender.configuration.rest_settings import RestSettings, rest_settings_from
+from extender.engine.engine import Engine
+from extender.http.endpoints import ANY_METHOD, Endpoint
+from extender.http.rest.answering import Answering, OnBug
+from extender.http.rest.bodies import Bodies
+from extender.http.rest.pace import in_slices
+from extender.http.rest.streams import Streams
+from extender.queueconfig.parsing import parse
+from extender.rest.facts import Facts, InForce, Process
+from extender.rest.memory.memory import RestMemory
+from extender.rest.model.health import Health
+from extender.rest.moment.dump import dump
+from extender.rest.moment.stored import StoredRows
+from extender.rest.projection.health import Found, HealthRound
+from extender.rest.routes.remembered import Memory, memory_routes
+from extender.rest.routes.reply import Big
+from extender.rest.routes.routes import ledger_routes
+from extender.rest.routes.served import OPENAPI, STACK, served_routes
+from extender.rest.routes.table import Route, Router
+
+DUMP = "/debug/fullstatedump"
+
+UNUSED = 60.0
+"""Seconds after which rows that no request asked for are dropped."""
+
+FIRST_HEALTH = 0.05
+"""Seconds between two looks at whether the first round of health checks can begin."""
+
+
+class RestService:
+    """``unready``: why no answer can be given, empty once it can; ``clock``: that of the ledger.
+
+    A witness of the engine: what it reports is remembered here.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        configuration: LiveConfiguration,
+        *,
+        clock: Callable[[], float],
+        version: str,
+        validate: Callable[[bytes], Mapping[str, Any]],
+        unready: Callable[[], str],
+        on_bug: OnBug,
+    ) -> None:
+        self._engine = engine
+        self._configuration = configuration
+        self._clock = clock
+        self._unready = unready
+        started = clock()
+        instance = str(uuid.uuid4())
+        self._process = Process(started=started, version=version, arch=platform.machine(), instance=instance)
+        self.memory = RestMemory(lambda: engine.view, instance=instance, started=started)
+        self._rows = StoredRows(self.facts)
+        self._asked_at = started
+        self._health: Health | None = None
+        self._document = InForce()
+        self._since = 0.0
+        self._bodies = Bodies(lambda: self._rows.version)
+        self._streams = Streams(self.memory.ring, lambda: self.settings)
+        router = Router(
+            (
+                *ledger_routes(self.facts, self._rows_asked_for),
+                *memory_routes(
+                    Memory(
+                        self.memory.samples,
+                        lambda: self.memory.ring if self.memory.tracking else None,
+                        lambda: self._health,
+                        lambda: self.settings.batch,
+                    )
+                ),
+                *served_routes(validate, stacks, version),
+                Route(DUMP, lambda _ask, _names: Big(self._dump)),
+            ),
+            self._not_yet,
+        )
+        self._answering = Answering(router, self._bodies, self._streams, on_bug)
+
+    def _dump(self) -> Iterator[bytes]:
+        return dump(
+            self.facts(),
+            self._rows_asked_for(),
+            self.memory.samples,
+            self._streams.open_now(),
+            now=self._clock(),
+        )
+
+    def _not_yet(self) -> str:
+        """Why nothing is answered yet. The first round of health checks is a part of the start (REST-47)."""
+        return self._unready() or ("" if self._health is not None else "health was not checked yet")
+
+    @property
+    def settings(self) -> RestSettings:
+        """Service keys in force."""
+        return rest_settings_from(self._configuration.keys)
+
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """Paths that the REST interface answers."""
+        handle = self._answering.handle
+        return (
+            Endpoint(ANY_METHOD, "/{ws:(?i:ws)}/{tail:.*}", handle),
+            Endpoint("GET", DUMP, handle),
+            Endpoint("GET", STACK, handle),
+            Endpoint("GET", OPENAPI, handle),
+        )
+
+    def facts(self) -> Facts:
+        """Facts of this moment."""
+        in_force = self._in_force()
+        return Facts(self._engine.view, self._process, in_force, self.memory)
+
+    def _in_force(self) -> InForce:
+        """The configuration; its document is read anew only when it has changed."""
+        configuration, known = self._configuration, self._document
+        if configuration.checksum != known.checksum or configuration.keys is not known.keys:
+            document = known.document
+            if configuration.checksum != known.checksum:
+                if not self._since:
+                    # The first document; the name of the cluster holds until a restart (SRC-6).
+                    self._since = self._clock()
+                    self._process = replace(self._process, cluster_id=self.settings.cluster_id)
+                document = parse(configuration.document_text).document
+            self._document = InForce(
+                configuration.partition, document, configuration.checksum, configuration.keys, self._since
+            )
+        return self._document
+
+    def _rows_asked_for(self) -> StoredRows:
+        self._asked_at = self._clock()
+        return self._rows
+
+    # -- what the engine reports -----------------------------------------------------------------------------
+
+    def settled(self, uids: Sequence[PodUid], now: float) -> None:
+        """Charges of these pods may have changed."""
+        self._rows.settled(uids)
+        self.memory.settled(uids, now)
+
+    def decided(self, record: PodRecord, verdict: object, *, now: float) -> None:
+        """A verb was answered about a pod."""
+        self._rows.decided(record.uid)
+        self.memory.decided(record, verdict, now=now)
+
+    def learned(self, event: on.Event, *, now: float) -> None:
+        """The ledger has taken an event."""
+        self._rows.learned(event)
+        self.memory.learned(event, now=now)
+
+    def drifted(self, drifts: Sequence[Drift]) -> None:
+        """An audit has ended."""
+        self.memory.drifted(drifts)
+
+    # -- running ---------------------------------------------------------------------------------------------
+
+    def pass_time(self) -> None:
+        """To be called every now and then."""
+        settings, now = self.settings, self._clock()
+        self.memory.tracking = settings.tracks_events
+        self.memory.ring.resize(settings.ring_capacity)
+        self.memory.pass_time(now=now)
+        if now - self._asked_at > UNUSED:
+            self._asked_at = now
+            self._rows = StoredRows(self.facts, version=self._rows.version + 1)
+            self._bodies.forget()
+
+    async def run(self) -> None:
+        """Check health again and again, the first time as soon as the cluster was read."""
+        while True:
+            every = self.settings.health_every
+            if not self._unready() and (every or self._health is None):
+                await self.check_health()
+            await asyncio.sleep(FIRST_HEALTH if self._health is None else every or UNUSED)
+
+    async def check_health(self) -> None:
+        """Make a round of health checks, in slices."""
+        faults, configuration = self.memory.faults, self._configuration
+        found = Found(
+            errors=faults.calls(now=self._clock()),
+            unreadable_nodes=faults.unread_nodes,
+            drifts=faults.drifts,
+            own=(("Queue document", configuration.error or configuration.missing),),
+        )
+        checks = HealthRound(self.facts(), found)
+        await in_slices(iter(checks))
+        self._health = checks.health
+
+
+def stacks() -> str:
+    """Stacks of all threads and tasks as text (REST-39)."""
+    names = {each.ident: each.name for each in threading.enumerate()}
+    found = []
+    for ident, frame in sorted(sys._current_frames().items()):
+        found.append(f"thread {names.get(ident, '')}\n{''.join(traceback.format_stack(frame))}")
+    for task in sorted(asyncio.all_tasks(), key=lambda each: each.get_name()):
+        lines = [f"  {frame.f_code.co_qualname}:{frame.f_lineno}\n" for frame in task.get_stack()]
+        found.append(f"task {task.get_name()}\n{''.join(lines)}")
+    return "\n".join(found)

@@ -1,0 +1,120 @@
+"""Everything that is remembered beside the ledger, fed by what the engine reports."""
+
+from collections.abc import Callable, Sequence
+
+from core.decisions.decision import Refused
+from core.ids import PodUid
+from core.ledger import events as on
+from core.ledger.audit.drift import Drift
+from core.ledger.pods.record import PodRecord
+from core.ledger.view import LedgerView
+from core.resource import Resource
+from core.workload.application import Application
+from extender.rest.memory.allocations import Allocations
+from extender.rest.memory.faults import Faults
+from extender.rest.memory.objects import Objects
+from extender.rest.memory.reasons import Reasons, message_of
+from extender.rest.memory.recording import Recording
+from extender.rest.memory.records import of_request
+from extender.rest.memory.ring import EventRing
+from extender.rest.memory.samples import Samples
+from extender.rest.model.applications import LogEntry, ResourceHistory
+from extender.rest.model.events import EventRecord
+
+REASON_EVERY = 15.0
+"""Seconds between two records of one pod that say why it waits."""
+
+MOST_REPORTED = 20_000
+"""Pods of which it is remembered when that was recorded last."""
+
+
+class RestMemory:
+    """Histories, events, reasons and faults. ``view``: that of the moment; times are the ledger's."""
+
+    def __init__(self, view: Callable[[], LedgerView], *, instance: str, started: float) -> None:
+        self._view = view
+        self.samples = Samples(started=started)
+        self.ring = EventRing(instance)
+        self.faults = Faults()
+        #: False while no events are kept.
+        self.tracking = True
+        self._allocations = Allocations()
+        self._reasons = Reasons()
+        self._recording = Recording(self._put)
+        self._objects = Objects(self._put)
+        self._reported: dict[PodUid, tuple[float, str]] = {}
+
+    def _put(self, record: EventRecord) -> None:
+        if self.tracking:
+            self.ring.add(record)
+
+    # -- what applications did -------------------------------------------------------------------------------
+
+    def peak(self, application: Application) -> Resource:
+        """Most that an application used of each resource."""
+        return self._allocations.peak(application)
+
+    def history(self, application: Application) -> ResourceHistory:
+        """Sums over its allocations that have ended."""
+        return self._allocations.history(application)
+
+    def reasons(self, uid: PodUid) -> tuple[LogEntry, ...]:
+        """Reasons that a pod was given, the latest last."""
+        return self._reasons.of(uid)
+
+    # -- what the engine reports -----------------------------------------------------------------------------
+
+    def settled(self, uids: Sequence[PodUid], now: float) -> None:
+        """Charges of these pods may have changed."""
+        view = self._view()
+        self._allocations.settled(view, uids, now=now)
+        self._recording.settled(view, uids, now=now)
+        for uid in uids:
+            if view.pod(uid) is None:
+                self._reasons.forget(uid)
+                self._reported.pop(uid, None)
+
+    def decided(self, record: PodRecord, verdict: object, *, now: float) -> None:
+        """A verb was answered; why a pod was refused is remembered."""
+        if not isinstance(verdict, Refused):
+            return
+        uid, app = record.uid, record.membership.application
+        self._reasons.note(uid, verdict.refusal, now=now)
+        message = message_of(verdict.refusal)
+        at, said = self._reported.get(uid, (float("-inf"), ""))
+        if app is None or (said == message and now - at < REASON_EVERY):
+            return
+        if len(self._reported) >= MOST_REPORTED:
+            self._reported.pop(next(iter(self._reported)))
+        self._reported[uid] = now, message
+        self._put(of_request(uid, app, message, now=now))
+
+    def learned(self, event: on.Event, *, now: float) -> None:
+        """The ledger has taken an event."""
+        view = self._view()
+        match event:
+            case on.ObjectObserved(kind, facts) if kind is on.NODES:
+                self.faults.read(facts.name)
+                self._objects.node(view, facts.name, now=now)
+            case on.ObjectDeleted(kind, key) if kind is on.NODES:
+                self.faults.read(key)
+                self._objects.node(view, key, now=now)
+            case on.ObjectsListed(kind) if kind is on.NODES:
+                self._objects.all_nodes(view, now=now)
+            case on.Configured():
+                self._objects.queues(view, now=now)
+            case _:
+                pass
+
+    def drifted(self, drifts: Sequence[Drift]) -> None:
+        """An audit has ended."""
+        self.faults.drifts = tuple(f"{each.what}: {each.actual}, not {each.expected}" for each in drifts)
+
+    def pass_time(self, *, now: float) -> None:
+        """To be called every now and then: samples are taken, and states that end by themselves are seen."""
+        view = self._view()
+        self.samples.pass_time(view, now=now)
+        self._recording.pass_time(view, now=now)
+        self._objects.held(view.reserved_nodes, now=now)
+        if len(view.tree) != self._objects.known_queues():
+            self._objects.queues(view, now=now)

@@ -1,0 +1,1 @@
+"""A moment of the ledger, taken although it is looked at in slices (REST-45)."""

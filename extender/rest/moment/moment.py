@@ -1,0 +1,56 @@
+"""A moment: references to everything that large answers list, taken between two events."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from core.ids import AppId, NodeName
+from core.workload.application import Application
+from core.workload.nodes.node import NodeFacts
+from extender.rest.facts import Facts
+from extender.rest.moment.rows import AppRow, PodRow
+from extender.rest.moment.stored import StoredRows
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Values of one moment, none of which changes afterwards."""
+
+    #: Facts of which only what does not change is read: the process, and what is known of ended applications.
+    facts: Facts
+    nodes: Mapping[NodeName, NodeFacts]
+    on_nodes: Mapping[NodeName, tuple[PodRow, ...]]
+    of_apps: Mapping[AppId, tuple[PodRow, ...]]
+    #: Applications that are alive.
+    apps: Mapping[AppId, AppRow]
+    #: Applications that have ended.
+    ended: tuple[Application, ...]
+    #: Pods that nodes are nominated to or held for.
+    awaiting: tuple[PodRow, ...]
+
+
+class Taking:
+    """A moment on its way. Iterate over it to the end, then read ``moment``."""
+
+    def __init__(self, facts: Facts, stored: StoredRows) -> None:
+        self._facts = facts
+        self._stored = stored
+        self.moment: Moment
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Steps of the work, of which none writes anything. The last one takes the moment."""
+        for _ in self._stored.freshen():
+            yield b""
+        stored = self._stored
+        stored.finish()
+        self.moment = Moment(
+            self._facts,
+            dict(self._facts.view.nodes),
+            stored.by_node.taken(),
+            stored.by_app.taken(),
+            dict(stored.apps),
+            tuple(self._facts.view.identities.all_ended()),
+            tuple(stored.awaiting.values()),
+        )

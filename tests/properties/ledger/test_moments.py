@@ -1,0 +1,106 @@
+"""A large answer is that of one moment, however much happens while it is made (REST-45)."""
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from core.ledger import events as on
+from core.ledger.effects import Effect
+from core.ledger.ledger import Ledger
+from extender.rest.facts import Facts
+from extender.rest.members import encoded
+from extender.rest.moment import writing
+from extender.rest.moment.moment import Taking
+from extender.rest.moment.stored import StoredRows
+from extender.rest.projection.applications import (
+    active_applications,
+    app_from,
+    completed_applications,
+    rejected_applications,
+)
+from extender.rest.projection.nodes import all_nodes, utilizations
+from tests.builders import START, make_pod
+from tests.properties.ledger.history_world import QUICK, History, fresh
+from tests.properties.ledger.test_ledger_histories import any_step, play
+
+
+class Watched:
+    """A ledger whose events the stored rows hear of, as they do of the engine's."""
+
+    def __init__(self, ledger: Ledger, stored: StoredRows) -> None:
+        self._ledger = ledger
+        self._stored = stored
+        self._from = self._now = START
+
+    def play(self, history: History) -> None:
+        """Go on where the last history ended."""
+        self._from = self._now
+        play(self, history)  # type: ignore[arg-type]
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._ledger, name)
+
+    def apply(self, event: on.Event, *, now: float) -> list[Effect]:
+        self._now = self._from + now - START
+        effects = self._ledger.apply(event, now=self._now)
+        self._stored.learned(event)
+        if self._ledger.settled:
+            self._stored.settled(self._ledger.settled)
+        return effects
+
+
+def expected(facts: Facts) -> list[bytes]:
+    """The answers as one call makes them from the ledger."""
+    nodes = all_nodes(facts)
+    lists = (active_applications(facts), completed_applications(facts), rejected_applications(facts))
+    apps = [tuple(app_from(facts, each) for each in one) for one in lists]
+    return [encoded(each) for each in (nodes, *apps, (utilizations(facts, nodes),))]
+
+
+def written(taking: Taking) -> list[bytes]:
+    moment = taking.moment
+    return [
+        b"".join(each)
+        for each in (
+            writing.all_nodes(moment),
+            writing.applications(moment, writing.active_applications(moment)),
+            writing.ended_applications(moment, rejected=False),
+            writing.ended_applications(moment, rejected=True),
+            writing.node_utilizations(moment),
+        )
+    ]
+
+
+@pytest.mark.rule("REST-41", "REST-45")
+@settings(QUICK, max_examples=300, phases=[Phase.explicit, Phase.generate])
+@given(
+    rounds=st.lists(st.lists(any_step, min_size=1, max_size=15), min_size=2, max_size=5),
+    apart=st.integers(0, 3),
+)
+def test_answers_are_of_one_moment(rounds: list[History], apart: int) -> None:
+    """Rows are made while the history goes on; the answer is that of the moment at which they are taken."""
+    ledger = fresh()
+    facts = Facts(ledger.view)
+    stored = StoredRows(lambda: Facts(ledger.view))
+    watched = Watched(ledger, stored)
+    for steps in rounds:
+        watched.play(steps)
+        taking = Taking(facts, stored)
+        for at, _ in enumerate(taking):
+            if at < apart:
+                watched.play(steps[: at + 1])
+        wanted = expected(facts)
+        watched.play(steps)
+        assert written(taking) == wanted
+
+
+def test_a_row_that_is_not_marked_is_found() -> None:
+    """The comparison can fail: rows that hear of nothing stay as they were."""
+    ledger = fresh()
+    stored = StoredRows(lambda: Facts(ledger.view))
+    taking = Taking(Facts(ledger.view), stored)
+    list(taking)
+    ledger.apply(on.PodObserved(make_pod("p", node="n1")), now=START)
+    again = Taking(Facts(ledger.view), stored)
+    list(again)
+    assert written(again) != expected(Facts(ledger.view))
