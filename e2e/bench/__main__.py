@@ -18,7 +18,7 @@ BENCHMARKS = (
     "plans",
     "beside_plans",
     "beside_scrapes",
-    "answers",
+    "beside_answers",
 )
 
 
@@ -28,7 +28,7 @@ def main(names: list[str]) -> int:
         print(f"unknown benchmark {unknown[0]}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
         return 2
     for name in names or BENCHMARKS:
-        asyncio.run(import_module(f"e2e.bench.{name}").run())
+        asyncio.run(import_module(f"e2e.bench.{name.replace('beside_', 'beside.')}").run())
     return 0
 
 

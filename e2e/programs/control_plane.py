@@ -298,7 +298,7 @@ class ControlPlane:
 def write_authority(folder: Path, *clients: str) -> None:
     """An authority and client certificates of these names, made with openssl."""
     folder.mkdir(exist_ok=True)
-    new = ("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+    new = ("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
     own = (*new, "-days", "2", "-keyout", "ca.key", "-out", "ca.crt", "-subj", f"/CN={folder.name}")
     subprocess.run(own, cwd=folder, check=True, capture_output=True)
     for name in clients:

@@ -18,7 +18,7 @@ from tests.extender.reflector_bench import until
 
 __all__ = ["kubeconfig", "server", "undone"]
 
-FRONT_PROXY = Path(__file__).parent / "tls" / "front-proxy"
+FRONT_PROXY = Path(__file__).parents[1] / "tls" / "front-proxy"
 SECRETS = "/api/v1/namespaces/paddock-system/secrets"
 AUTHENTICATION = "/api/v1/namespaces/kube-system/configmaps"
 METRICS = "/ws/v1/metrics"

@@ -181,7 +181,7 @@ PARTS: Mapping[str, Callable[[list[str]], Any]] = {
 
 async def _started(*arguments: str) -> asyncio.subprocess.Process:
     pipe = asyncio.subprocess.PIPE
-    command = [sys.executable, "-m", "e2e.bench.answers", *arguments]
+    command = [sys.executable, "-m", "e2e.bench.beside.answers", *arguments]
     return await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
 
 
