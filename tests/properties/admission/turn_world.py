@@ -208,7 +208,7 @@ class World:
             while self.ledger.view.cycle.running:
                 self.ledger.apply(on.CycleDue(), now=self.now)
             if set(self.ledger.view.reserved_nodes) - reserved:
-                # The node is closed to all others from then on (CYC-6), and the reference has no reservations.
+                # The node is closed to all others from then on (CYC-6), which the reference does not know.
                 raise Ambiguous
             given = [(uid, turn.node) for uid, turn in self.ledger.view.turns.items() if uid not in before]
             assert given == expected, self.trace()
