@@ -16,7 +16,7 @@ from extender.simulator.report.recording import Happening, Recording
 from tests.extender.simulator.report.recordings import (
     five_pods,
     large,
-    make_lane,
+    make_history,
     make_pod,
     make_recording,
     make_sample,
@@ -198,7 +198,7 @@ async def test_a_cluster_of_symbols_lists_its_pods(page: Page, tmp_path: Path) -
         )
         for number in range(30)
     )
-    await show(page, make_recording(timeline=refused, end=60_000, queues=(make_lane("root"),)), tmp_path)
+    await show(page, make_recording(timeline=refused, end=60_000, queues=(make_history("root"),)), tmp_path)
     (bunch,) = await texts(page, "[data-marker]")
     assert "30 refusals" in bunch
     await page.click("[data-marker]")
@@ -249,7 +249,7 @@ async def test_a_hostile_recording_is_text(page: Page, tmp_path: Path) -> None:
     recording = make_recording(
         name=HOSTILE,
         timeline=(refusal,),
-        queues=(make_lane(HOSTILE, make_sample(used={"vcore": 1})),),
+        queues=(make_history(HOSTILE, make_sample(used={"vcore": 1})),),
         pods={HOSTILE: make_pod(HOSTILE), "__proto__": make_pod(HOSTILE)},
     )
     await show(page, recording, tmp_path)
@@ -262,7 +262,7 @@ async def test_a_hostile_recording_is_text(page: Page, tmp_path: Path) -> None:
 async def test_resources_may_have_any_name(page: Page, tmp_path: Path) -> None:
     strange = make_sample(used={"constructor": 1, "__proto__": 2}, max={"constructor": 2})
     recording = make_recording(
-        queues=(make_lane("root"), make_lane("root.a", strange)), nodes=five_pods().nodes
+        queues=(make_history("root"), make_history("root.a", strange)), nodes=five_pods().nodes
     )
     await show(page, recording, tmp_path)
     await page.click("[data-resource=constructor]")

@@ -203,9 +203,13 @@ class World:
         while self.ledger.view.cycle_wanted:
             view = view_of(self.ledger, self.document, now=self.now)
             expected, before = ordered_asks(view), set(self.ledger.view.turns)
+            reserved = set(self.ledger.view.reserved_nodes)
             self.ledger.apply(on.CycleDue(), now=self.now)
             while self.ledger.view.cycle.running:
                 self.ledger.apply(on.CycleDue(), now=self.now)
+            if set(self.ledger.view.reserved_nodes) - reserved:
+                # The node is closed to all others from then on (CYC-6), which the reference does not know.
+                raise Ambiguous
             given = [(uid, turn.node) for uid, turn in self.ledger.view.turns.items() if uid not in before]
             assert given == expected, self.trace()
             self.given.update({uid: self.ledger.view.generation for uid, _ in given})

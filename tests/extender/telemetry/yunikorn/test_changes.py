@@ -78,7 +78,7 @@ def test_a_call_that_fails_is_an_error() -> None:
     assert cluster.read().of(ATTEMPTS, state="error") == 1
 
 
-@pytest.mark.rule("METRIC-3", "METRIC-4", "METRIC-13", "METRIC-14")
+@pytest.mark.rule("METRIC-3", "METRIC-4", "METRIC-14")
 def test_the_life_of_an_application() -> None:
     cluster = watched()
     cluster.place("p")
@@ -156,7 +156,7 @@ def test_a_node_is_in_the_tenth_of_its_usage(cpu: int, label: str) -> None:
     assert [each["range"] for each in read.labels(usage) if read.of(usage, **each)] == [label]
 
 
-@pytest.mark.rule("METRIC-6", "METRIC-7", "METRIC-9", "METRIC-10")
+@pytest.mark.rule("METRIC-6", "METRIC-7")
 def test_filter_calls_are_timed_in_seconds() -> None:
     cluster = watched()
     cluster.metrics.yunikorn.calls.filtered(0.05, 10)
@@ -167,6 +167,15 @@ def test_filter_calls_are_timed_in_seconds() -> None:
     assert read.of(f"{scheduler}scheduling_latency_milliseconds_bucket", le="0.01") == 0
     assert read.of(f"{scheduler}scheduling_latency_milliseconds_bucket", le="0.1") == 1
     assert read.of(f"{scheduler}trynode_latency_milliseconds_sum") == pytest.approx(0.005)
+
+
+@pytest.mark.rule("METRIC-9", "METRIC-10")
+def test_a_filter_call_is_a_cycle_and_an_evaluation_of_nodes() -> None:
+    cluster = watched()
+    cluster.metrics.yunikorn.calls.filtered(0.05, 10)
+    cluster.metrics.yunikorn.calls.filtered(0.5, 0)
+    read = cluster.read()
+    scheduler = "yunikorn_scheduler_"
     for name in ("scheduling_cycle", "trynode_evaluation"):
         assert read.of(f"{scheduler}{name}_milliseconds_count") == 2
         assert read.of(f"{scheduler}{name}_milliseconds_sum") == pytest.approx(0.55)
