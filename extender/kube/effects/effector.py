@@ -72,7 +72,7 @@ WORKERS = 32
 """Effects running at once. This many sustain `RATE` while the API server takes 30 ms each, as under load."""
 
 QUIET_RATE, QUIET_WORKERS = 200.0, 4
-"""The same bounds for Events and conditions. They move no pod, and a backlog of pods causes many of them."""
+"""Bounds of the same kind for Events and conditions. They move no pod, and a backlog causes many of them."""
 
 QUEUED = 20_000
 ATTEMPTS = 4
