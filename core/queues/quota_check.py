@@ -139,7 +139,7 @@ class QuotaCheck:
             return None
         for queue in chain:
             most = queue.max_applications
-            if most and _count(queue.running, queue.path, claimant, extra) >= most:
+            if most and count_running(queue.running, queue.path, claimant, extra) >= most:
                 return Refusal(Code.MAX_APPLICATIONS_REACHED, queue.path, f"max applications={most}")
         return self._people_applications(chain, claimant, extra) if self.limits else None
 
@@ -161,7 +161,7 @@ class QuotaCheck:
             return False
         usage = self.book.get(tracked)
         running = usage.applications if usage is not None else set()
-        return _count(running, tracked, claimant, extra) >= entry.max_applications
+        return count_running(running, tracked, claimant, extra) >= entry.max_applications
 
     def _people(
         self, chain: Sequence[Queue], claimant: Claimant, size: Resource, extra: Extra | None
@@ -232,8 +232,10 @@ def _queues(chain: Sequence[Queue], size: Resource, extra: Extra | None) -> Refu
     return None if short is None else Refusal(Code.QUOTA_EXCEEDED, short.queue.path, short.limit)
 
 
-def _count(running: set[AppId], place: QueuePath | Tracked, claimant: Claimant, extra: Extra | None) -> int:
-    """Number of other applications that run, or are about to."""
+def count_running(
+    running: set[AppId], place: QueuePath | Tracked, claimant: Claimant, extra: Extra | None
+) -> int:
+    """Number of other applications that run, or are about to. ``running``: those that run in a place."""
     count = len(running) - (claimant.application in running)
     for app_id in extra.started.get(place, ()) if extra is not None else ():
         count += app_id not in running and app_id != claimant.application

@@ -27,7 +27,7 @@ def hold(view: LedgerView, record: PodRecord, application: Application, queue: Q
         return _waits(queue)
     if view.backs_off(application) or may_back_off(view, record, queue):
         return _waits(queue)
-    held = _state_aware_hold(view, application, queue)
+    held = state_aware_hold(view, application, queue)
     if held is not None:
         return held
     if view.turns and _turns_leave_no_capacity(view, record, application, queue):
@@ -57,7 +57,7 @@ def _waits(queue: Queue) -> Refusal:
     return Refusal(Code.WAITING_FOR_TURN, queue.path)
 
 
-def _state_aware_hold(view: LedgerView, application: Application, queue: Queue) -> Refusal | None:
+def state_aware_hold(view: LedgerView, application: Application, queue: Queue) -> Refusal | None:
     """Refusal by a ``stateaware`` leaf, which lets in one application after the other (SORT-8), or None."""
     if (
         queue.properties.sort_policy is not SortPolicy.STATE_AWARE

@@ -1,0 +1,71 @@
+"""Sentences of explanations. None names another pod or a usage, so that the same text may stand in Events."""
+
+from collections.abc import Iterable
+
+from core.decisions.explanation.values import NodeCounts
+from core.queues.limit_state import LimitKind, LimitState
+from core.reasons import Code, Refusal
+from core.resource import Resource
+from core.sentences import amount_phrase, amounts_phrase
+
+LONGEST_QUOTE = 1_000
+"""Characters of a text of others that an explanation repeats."""
+
+LEAVING = "it is being deleted"
+NOT_READY = "Paddock has not read all that it needs to judge the pod"
+BACK_OFF = "its last turns came to nothing, so it waits a moment"
+PASSED_OVER = "its last turn came to nothing, so other pods go first once"
+NO_NODES = "its application is in back-off: too many of its pods found no node"
+GROUP_BACK_OFF = "its pod group waited for members in vain and tries again later"
+OWN_NODE = "a node is reserved for it and has too little capacity yet"
+NOT_JUDGED = (
+    "only kube-scheduler can judge its nodes: volumes, ports, terms between pods, or many constraints"
+)
+RESERVED = "each node that could take it is reserved for another pod"
+
+_UNFIT = {"affinity": "not admitted by its affinity", "taint": "tainted", "cordon": "cordoned"}
+
+
+def foreign_gates(gates: Iterable[str]) -> str:
+    """Sentence about the gates of a pod."""
+    return quoted(f"gates of others hold it: {', '.join(sorted(gates))}")
+
+
+def quoted(text: str) -> str:
+    """Text of others, shortened."""
+    return text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 1]}…"
+
+
+def of_refusal(refusal: Refusal) -> str:
+    """Sentence for a refusal without figures."""
+    match refusal.code:
+        case Code.WAITING_FOR_TURN:
+            return f"it waits for its turn in {refusal.subject}"
+        case Code.STATE_AWARE_HOLD:
+            return f"{refusal.subject} starts one application after the other, and another is starting"
+        case _:
+            return refusal.text.partition(": ")[2]
+
+
+def of_limit(state: LimitState) -> str:
+    """Sentence for a limit that is short, without usage."""
+    key = state.key
+    owner = f"{key.kind} {key.name} in {key.path}" if key.name else str(key.path)
+    if not key.resource:
+        return f"{owner} may run {state.bound} applications at a time"
+    if key.kind is LimitKind.CLUSTER:
+        return f"the nodes of the cluster offer {amount_phrase(key.resource, state.bound)} in all"
+    return f"{owner} may use {amount_phrase(key.resource, state.bound)}"
+
+
+def no_node(size: Resource, counts: NodeCounts) -> str:
+    """Sentence for an ask that no node takes, with what rules nodes out."""
+    unfit = counts.by_reason
+    named = ", ".join(f"{unfit[each]} {phrase}" for each, phrase in _UNFIT.items() if each in unfit)
+    needed = amounts_phrase(dict(size.items()))
+    if not counts.judged:
+        return f"it needs {needed}, and there is no node that it may run on"
+    if "capacity" not in unfit:
+        return f"no node admits it: {named}"
+    which = "its affinity admits" if "affinity" in unfit else "admits it"
+    return f"it needs {needed} and fits on no node that {which}" + (f" ({named})" if named else "")

@@ -1,0 +1,129 @@
+"""Explanations as plain values. Texts in them name no other pod, since not every reader may see its name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from core.ids import NO_NODE, AppId, NodeName, QueuePath
+from core.queues.limit_state import LimitState
+from core.reasons import Code
+
+
+class Barrier(StrEnum):
+    """Obstacles for which filter has no refusal code."""
+
+    LEAVING = "Leaving"
+    """Terminating, so it gets no node."""
+    FOREIGN_GATE = "ForeignGate"
+    """A gate of another party holds the pod (POD-20)."""
+    BACK_OFF = "BackOff"
+    """Back-off of the pod, whose last turns came to nothing."""
+    PASSED_OVER = "PassedOver"
+    """Last place in the order, once, since its last turn came to nothing."""
+    APPLICATION_BACK_OFF = "ApplicationBackOff"
+    """Too many asks of its application found no node (CYC-4)."""
+    POD_GROUP_BACK_OFF = "PodGroupBackOff"
+    """Back-off of its pod group, which waited in vain."""
+    OWN_NODE = "OwnNodeReserved"
+    """A node is reserved for it and lacks capacity yet (CYC-2)."""
+    NODES_NOT_JUDGED = "NodesNotJudged"
+    """Only kube-scheduler can judge its nodes: volumes, ports, terms between pods, or many constraints."""
+    KUBE_SCHEDULER = "KubeScheduler"
+    """Message of kube-scheduler about the pod."""
+
+
+class PodStanding(StrEnum):
+    """Standing of a pod in the eyes of Paddock."""
+
+    UNMANAGED = "unmanaged"
+    BOUND = "bound"
+    RESERVED = "reserved"
+    LEAVING = "leaving"
+    PENDING = "pending"
+    GATED = "gated"
+    """Held by a gate of another party."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherPod:
+    """A pod of others. Names are left out for readers who may not see its namespace."""
+
+    namespace: str
+    name: str
+    queue: QueuePath | None
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """An application, or a pod on a node, that holds a part of what is missing."""
+
+    namespace: str
+    name: str
+    queue: QueuePath | None
+    #: Amount in base units; 1 for an application that counts.
+    amount: int
+    #: True for a single pod.
+    is_pod: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Obstacle between a pod and a node."""
+
+    code: Code | Barrier
+    #: Queue, user, user group, pod group, application or node that it comes from.
+    subject: str
+    #: Sentence for users, without names of other pods and without usage.
+    text: str
+    #: Figures of a limit; None for other obstacles.
+    limit: LimitState | None = None
+    #: Amounts that are needed, free and short, by resource, if there is no limit but there are figures.
+    needed: tuple[tuple[str, int], ...] = ()
+    free: tuple[tuple[str, int], ...] = ()
+    #: Time at which it ends by itself, in seconds; None if nothing is known of that.
+    until: float | None = None
+    #: Pods of others that it comes from.
+    others: tuple[OtherPod, ...] = ()
+    #: Largest holders of what is missing.
+    holders: tuple[Holder, ...] = ()
+
+    @property
+    def short(self) -> tuple[tuple[str, int], ...]:
+        """Amounts that are missing, by resource."""
+        free = dict(self.free)
+        gaps = ((name, amount - free.get(name, 0)) for name, amount in self.needed)
+        return tuple((name, gap) for name, gap in gaps if gap > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCounts:
+    """Nodes by what they lack for an ask."""
+
+    #: Nodes that were judged.
+    judged: int = 0
+    #: Nodes that were not judged, since the budget was used up.
+    left: int = 0
+    #: Nodes that admit it and have the capacity.
+    fitting: int = 0
+    #: Nodes by obstacle: ``affinity``, ``taint``, ``cordon``, ``capacity`` or ``reserved``.
+    unfit: tuple[tuple[str, int], ...] = ()
+    #: Admitting node that lacks least; empty for none.
+    nearest: NodeName = NO_NODE
+
+    @property
+    def by_reason(self) -> Mapping[str, int]:
+        """Numbers by obstacle."""
+        return dict(self.unfit)
+
+
+@dataclass(frozen=True, slots=True)
+class PodExplanation:
+    """Everything that stands between a pod and running, at one moment."""
+
+    namespace: str
+    name: str
+    queue: QueuePath | None
+    application: AppId | None
+    standing: PodStanding
+    obstacles: tuple[Obstacle, ...] = ()
+    nodes: NodeCounts = NodeCounts()
