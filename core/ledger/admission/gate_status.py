@@ -34,12 +34,20 @@ def report_hold(state: State, record: PodRecord, held: on.GateHeld) -> None:
         return
     sent, hold = held.sent, record.admission.hold
     if hold is None or hold.reason is not held.reason:
-        record.admission.hold = GateHold(held.reason, state.now + LONG_HOLD, held.why)
-        set_timer(state, TimerKind.LONG_HOLD, record.uid, state.now + LONG_HOLD)
+        _begin_hold(state, record, held)
     note_held(record, sent)
     if sent.text not in (record.admission.gate_reported, record.facts.gate_reported):
         _write(state, record, False, sent.code.value, sent.text)
     record.admission.gate_reported = sent.text
+
+
+def _begin_hold(state: State, record: PodRecord, held: on.GateHeld) -> None:
+    """Note since when a reason holds. Without a sentence there will be no Event, and so no timer."""
+    record.admission.hold = GateHold(held.reason, state.now + LONG_HOLD, held.why)
+    if held.why:
+        set_timer(state, TimerKind.LONG_HOLD, record.uid, state.now + LONG_HOLD)
+    else:
+        cancel_timer(state, TimerKind.LONG_HOLD, record.uid)
 
 
 def end_hold(state: State, record: PodRecord) -> None:

@@ -19,6 +19,7 @@ from extender.rest.model.answer import Answer
 from extender.rest.model.applications import App
 from extender.rest.projection.applications import head_from
 from extender.rest.projection.counting import Counted, counted_as
+from extender.rest.projection.nodes import awaited_by
 from extender.rest.projection.pods import allocation_from, bound_at, foreign_from, request_from
 from extender.rest.projection.units import nanoseconds
 
@@ -82,17 +83,9 @@ def pod_row(facts: Facts, uid: PodUid) -> PodRow | None:
         record.facts.size,
         record.facts.placeholder,
         record.facts.priority,
-        awaited_by(record),
+        awaited_by(record, counted),
         _ENCODER.encode(shown),
     )
-
-
-def awaited_by(record: PodRecord) -> tuple[NodeName, ...]:
-    """Nodes that a pod without a node is nominated to, or that are held for it."""
-    if record.node:
-        return ()
-    found = {record.facts.nominated, record.node_reservation.node}
-    return tuple(sorted(NodeName(each) for each in found if each))
 
 
 def _shown(

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from core.ids import NodeName, PodUid
+from core.ledger.pods.record import PodRecord
 from core.ledger.view import LedgerView
 from core.resource import Resource
 from core.workload.nodes.node import NodeFacts
@@ -22,13 +23,23 @@ RACK = "/rack-default"
 _HOST_LABEL = "kubernetes.io/hostname"
 BUCKETS = tuple(f"{low}-{low + 10}%" for low in range(0, 100, 10))
 
+_ON_NODES = (Counted.ALLOCATION, Counted.FOREIGN)
+
 Reserved = dict[NodeName, tuple[str, ...]]
 """Keys of pods by the node that is held for them, or that they are nominated to."""
 
 
 def node_names(view: LedgerView) -> list[NodeName]:
     """Nodes that are known, and names of others on which pods are, which may be gone or not shown yet."""
-    return sorted({*view.nodes, *view.nodes_in_use()})
+    return sorted({*view.nodes, *(name for name in view.nodes_in_use() if _is_shown(view, name))})
+
+
+def _is_shown(view: LedgerView, name: NodeName) -> bool:
+    """True for a node that is known or has pods. A Binding that may not be posted yet shows none."""
+    if name in view.nodes:
+        return True
+    use = view.use_of(name)
+    return use is not None and any(counted_as(view.charge_of(uid)) in _ON_NODES for uid in use.pods)
 
 
 def all_nodes(facts: Facts) -> tuple[Node, ...]:
@@ -39,7 +50,7 @@ def all_nodes(facts: Facts) -> tuple[Node, ...]:
 
 def one_node(facts: Facts, name: str) -> Node | None:
     """None for a name that neither the cluster nor a pod has."""
-    if NodeName(name) not in facts.view.nodes and facts.view.use_of(NodeName(name)) is None:
+    if not _is_shown(facts.view, NodeName(name)):
         return None
     return node_from(facts, NodeName(name), reservations(facts.view))
 
@@ -48,11 +59,17 @@ def reservations(view: LedgerView) -> Reserved:
     """Cost: O(pods)."""
     found: defaultdict[NodeName, set[PodUid]] = defaultdict(set)
     for record in view.pods():
-        if not record.node and counted_as(view.charge_of(record.uid)) is Counted.REQUEST:
-            for node in (record.facts.nominated, record.node_reservation.node):
-                if node:
-                    found[node].add(record.uid)
+        for node in awaited_by(record, counted_as(view.charge_of(record.uid))):
+            found[node].add(record.uid)
     return {node: tuple(sorted(uids)) for node, uids in found.items()}
+
+
+def awaited_by(record: PodRecord, counted: Counted | None) -> tuple[NodeName, ...]:
+    """Nodes that a request is nominated to, or that are held for it. None once its Binding is on its way."""
+    if record.node or counted is not Counted.REQUEST:
+        return ()
+    found = {record.facts.nominated, record.node_reservation.node}
+    return tuple(sorted(NodeName(each) for each in found if each))
 
 
 def node_from(facts: Facts, name: NodeName, reserved: Reserved) -> Node:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
@@ -18,8 +19,8 @@ from extender.rest.projection.applications import (
     completed_applications,
     rejected_applications,
 )
-from extender.rest.projection.nodes import all_nodes, utilizations
-from tests.builders import START, make_pod
+from extender.rest.projection.nodes import all_nodes, one_node, utilizations
+from tests.builders import START, bind_called, filtered, make_ledger, make_pod, make_queue
 from tests.properties.ledger.history_world import QUICK, History, fresh
 from tests.properties.ledger.test_ledger_histories import any_step, play
 
@@ -104,3 +105,31 @@ def test_a_row_that_is_not_marked_is_found() -> None:
     again = Taking(Facts(ledger.view), stored)
     list(again)
     assert written(again) != expected(Facts(ledger.view))
+
+
+@pytest.mark.rule("REST-8")
+def test_a_node_that_is_held_for_a_pod_is_so_until_its_binding_is_on_its_way() -> None:
+    ledger = make_ledger(make_queue("root.a"))
+    facts = Facts(ledger.view)
+    held = []
+    ledger.apply(on.PodObserved(make_pod("p", nominated=NodeName("n1"))), now=START)
+    for step in (filtered, bind_called):
+        step(ledger, "uid-p", now=START)
+        taking = Taking(facts, StoredRows(lambda: facts))
+        list(taking)
+        assert written(taking) == expected(facts)
+        held.append([each.is_reserved for each in all_nodes(facts) if each.node_id == "n1"])
+    assert held == [[True], [False]]
+
+
+@pytest.mark.rule("REST-8")
+def test_a_binding_that_must_wait_shows_no_node() -> None:
+    """A bind call for a pod without quota, on a node that is not known."""
+    ledger = make_ledger(make_queue("root.a"))
+    facts = Facts(ledger.view)
+    ledger.apply(on.PodObserved(make_pod("p")), now=START)
+    ledger.apply(on.BindCalled(PodUid("uid-p"), NodeName("n9")), now=START)
+    taking = Taking(facts, StoredRows(lambda: facts))
+    list(taking)
+    assert written(taking) == expected(facts)
+    assert one_node(facts, "n9") is None
