@@ -57,7 +57,7 @@ control-plane: $(STAMP)
 	$(BIN)/python -m e2e.programs.building
 
 e2e: control-plane
-	$(BIN)/pytest e2e $(TIER_$(TIER)) --numprocesses=$(WORKERS) --dist=loadgroup --timeout=240 --durations=10 -rP
+	$(BIN)/pytest e2e $(TIER_$(TIER)) --numprocesses=$(WORKERS) --dist=loadgroup --timeout=240 --durations=10 -rfEP
 
 # Churn for so long, and Paddock's memory, stalls and audit drift in it.
 soak: control-plane

@@ -4,7 +4,7 @@ Pods come and go in five queues, half of them behind Paddock's gate. Gangs start
 preempts pods of another. Tenants delete waiting pods, and maxima are edited. The soak fails if the observer
 sees a broken quota, if the audit finds drift, or if a pod is never served. After a minute it also fails
 without an opened gate, a gang or an eviction. Memory and stalls are printed and not judged, as they depend on
-the machine.
+the machine. A connection that drops is no failure, for the same reason, but a Paddock that ends is.
 """
 
 import argparse
@@ -21,9 +21,11 @@ from dataclasses import dataclass, field
 import aiohttp
 
 from e2e.cluster.client import ApiFailure, Cluster, Object, is_terminal
+from e2e.cluster.reconnecting import DROPPED
 from e2e.programs.control_plane import ControlPlane
 from e2e.stands.gangs import GATE, GROUP, PLACEHOLDER, Job
 from e2e.stands.stand import Stand, Tree, queue_of
+from e2e.verdict import judged
 
 LEAVES = ("batch", "burst", "web", "jobs")
 LENT = "lent"
@@ -68,6 +70,16 @@ class Figures:
             f"{minutes:.0f} min: {self.memory[-1]:.1f} MiB, {self.created} pods created, "
             f"{len(self.drifts)} differences in {self.audits} audits"
         )
+
+    def broken(self, seconds: float) -> Iterator[str]:
+        """Faults, a sentence each. ``seconds``: length of the soak."""
+        if self.drifts:
+            yield f"the audit found {len(self.drifts)} differences, first {self.drifts[0]}"
+        if not self.audits:
+            yield "no audit was answered"
+        for name, count in self.work.items():
+            if seconds >= EXPECTED_AFTER and not count:
+                yield f"no {name} were seen"
 
     def lines(self, minutes: float, bindings: int) -> Iterator[str]:
         third = max(1, len(self.memory) // 3)
@@ -214,7 +226,9 @@ class Soak:
             print(f"soak: {self.figures.now((time.monotonic() - began) / 60)}", flush=True)
 
     async def _note_memory(self) -> None:
-        self.figures.memory.append(self.stand.paddock.resident_mib)
+        paddock = self.stand.paddock
+        assert paddock.running, f"Paddock ended:\n{paddock.tail()}"
+        self.figures.memory.append(paddock.resident_mib)
 
     async def _note_audit(self) -> None:
         """Note an audit. A busy machine may answer too late, and the next audit is soon."""
@@ -229,7 +243,8 @@ class Soak:
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60)) as session:
             while True:
                 began = time.perf_counter()
-                with suppress(TimeoutError):
+                # A late answer is a stall. A dropped connection is not: `_note_memory` sees Paddock's end.
+                with suppress(*DROPPED):
                     async with session.get(url) as answer:
                         await answer.read()
                 self.figures.stalls.append(time.perf_counter() - began)
@@ -247,8 +262,8 @@ async def _every(seconds: float, do: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(seconds)
 
 
-async def soak(seconds: float, seed: int) -> int:
-    """Run the soak and print its figures. The exit code is 1 if something was broken."""
+async def soak(seconds: float, seed: int) -> list[str]:
+    """Run the soak and print its figures. Returns what was broken."""
     print(f"soak: {seconds:g} s, seed {seed}", flush=True)
     async with ControlPlane() as control_plane, Cluster(control_plane) as cluster:
         cluster.namespace = await cluster.create_namespace()
@@ -262,8 +277,7 @@ async def soak(seconds: float, seed: int) -> int:
             minutes = (time.monotonic() - began) / 60
             for line in here.figures.lines(minutes, stand.observer.rules.bindings):
                 print(f"soak: {line}", flush=True)
-            idle = seconds >= EXPECTED_AFTER and not all(here.figures.work.values())
-            return 1 if here.figures.drifts or idle else 0
+    return [*here.figures.broken(seconds)]
 
 
 def main() -> int:
@@ -271,7 +285,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
-    return asyncio.run(soak(chosen.seconds, chosen.seed))
+    return judged("soak", lambda: asyncio.run(soak(chosen.seconds, chosen.seed)))
 
 
 if __name__ == "__main__":

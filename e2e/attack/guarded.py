@@ -38,14 +38,14 @@ async def prepare(here: Scene) -> None:
 
 
 async def refused(here: Scene, ask: Ask) -> str:
-    """The message with which a policy refuses a request. Raises `Broken` without one within ten seconds."""
+    """The message with which a policy refuses a request. Raises `Broken` without one in time."""
 
     async def message() -> str:
         said = await refusal(ask(here))
         return said if "AdmissionPolicy" in said else ""
 
     try:
-        return await eventually(message, "it is refused", timeout=10)
+        return await eventually(message, "it is refused", timeout=30)
     except AssertionError:
         raise Broken("the API server takes it") from None
 

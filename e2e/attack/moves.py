@@ -266,5 +266,5 @@ async def _post(here: Scene, verb: str, body: bytes, headers: dict[str, str] | N
             await answer.read()
             if answer.status >= 500:
                 raise Broken(f"{verb} answered {answer.status}")
-    except aiohttp.ClientError:
+    except (aiohttp.ClientError, TimeoutError):
         return

@@ -5,9 +5,8 @@ kube-scheduler bound, as a watch shows it, and not by Paddock's own reports.
 """
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +15,7 @@ import yaml
 
 from e2e.cluster.client import ApiFailure, Cluster, Object, is_terminal, message_of, node_of, path_of
 from e2e.cluster.permissions import allow
+from e2e.cluster.reconnecting import DROPPED
 from e2e.cluster.sizing import size_of
 from e2e.stands.course import Place, document_of, place
 from e2e.stands.gangs import is_holder
@@ -26,6 +26,8 @@ TENANT, RIVAL = "tenant", "rival"
 MINE, THEIRS = "root.mine", "root.theirs"
 MOST = 4
 """Cores that the tenant's queue may use."""
+ANSWERED_IN = 90.0
+"""Seconds within which each pod is bound or refused, on a busy machine, too."""
 STALL = 1.0
 """Seconds of CPU within which Paddock must answer any caller.
 
@@ -154,7 +156,7 @@ class Scene:
             return [name for name in names if not self._is_answered(name)]
 
         try:
-            await self.pods.until(lambda: not silent(), "all are answered")
+            await self.pods.until(lambda: not silent(), "all are answered", timeout=ANSWERED_IN)
         except AssertionError:
             raise Broken(f"{', '.join(silent())} got no answer") from None
 
@@ -173,7 +175,7 @@ class Scene:
             raise Broken(f"the rival lost {', '.join(sorted({*self.gains.evicted}))}")
         if not self.stand.paddock.running:
             raise Broken(f"Paddock is gone:\n{self.stand.paddock.tail()}")
-        if drifts := await self._drifts():
+        if drifts := await self.stand.paddock.drifts():
             raise Broken(f"the audit finds {drifts[:3]}")
         if self.stall > STALL:
             raise Broken(f"Paddock computed for {self.stall:.2f} s and answered nobody")
@@ -181,18 +183,11 @@ class Scene:
             f"at most {self.gains.most / 1000:g} of {MOST} cores, {self.stall:.2f} s of CPU between answers"
         )
 
-    async def _drifts(self) -> Sequence[object]:
-        status, text = await self.stand.paddock.get("/debug/audit")
-        if status != 200:
-            raise Broken(f"the audit answers {status}")
-        found: list[object] = json.loads(text)["drifts"]
-        return found
-
     async def cleared(self) -> None:
         """Delete all pods and forget what was gained."""
         self.gains.ours = False
-        await eventually(self._are_all_deleted, "all pods are gone", timeout=60)
-        await eventually(self._holds_nothing, "Paddock holds nothing", timeout=60)
+        await eventually(self._are_all_deleted, "all pods are gone", timeout=120)
+        await eventually(self._holds_nothing, "Paddock holds nothing", timeout=120)
         self.pods.listeners.remove(self.gains.on_pod)
         self.gains, self.stall = Gains(self.namespace, self.rivals), 0.0
         self.pods.listeners.append(self.gains.on_pod)
@@ -230,8 +225,10 @@ class Scene:
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=120)) as session:
             while True:
                 before = self.stand.paddock.cpu_seconds
-                async with session.get(url) as answer:
-                    await answer.read()
+                # A connection may drop on a busy machine. Whether Paddock ended is judged elsewhere.
+                with suppress(*DROPPED):
+                    async with session.get(url) as answer:
+                        await answer.read()
                 self.stall = max(self.stall, self.stand.paddock.cpu_seconds - before)
                 await asyncio.sleep(0.02)
 

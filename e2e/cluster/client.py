@@ -7,64 +7,25 @@ import time
 import uuid
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
 import aiohttp
 import msgspec
 
+from e2e.cluster.kinds import KINDS
+from e2e.cluster.reconnecting import DROPPED, persistent
 from e2e.programs.control_plane import ControlPlane, unverified
 
 RUN_LABEL = "e2e.paddock.dev/run"
 RUN_FOR = "e2e.paddock.dev/run-for"
 MERGE_PATCH = "application/merge-patch+json"
+REPEATABLE = ("GET", "DELETE", "PATCH")
+"""Methods of which a second request changes nothing that matters here."""
 
 Object = dict[str, Any]
 
-_KINDS = {
-    "Pod": ("/api/v1", "pods", True),
-    "Node": ("/api/v1", "nodes", False),
-    "ConfigMap": ("/api/v1", "configmaps", True),
-    "Namespace": ("/api/v1", "namespaces", False),
-    "PersistentVolume": ("/api/v1", "persistentvolumes", False),
-    "PersistentVolumeClaim": ("/api/v1", "persistentvolumeclaims", True),
-    "ServiceAccount": ("/api/v1", "serviceaccounts", True),
-    "Service": ("/api/v1", "services", True),
-    "Secret": ("/api/v1", "secrets", True),
-    "StorageClass": ("/apis/storage.k8s.io/v1", "storageclasses", False),
-    "PriorityClass": ("/apis/scheduling.k8s.io/v1", "priorityclasses", False),
-    "Deployment": ("/apis/apps/v1", "deployments", True),
-    "DaemonSet": ("/apis/apps/v1", "daemonsets", True),
-    "Lease": ("/apis/coordination.k8s.io/v1", "leases", True),
-    "Role": ("/apis/rbac.authorization.k8s.io/v1", "roles", True),
-    "RoleBinding": ("/apis/rbac.authorization.k8s.io/v1", "rolebindings", True),
-    "ClusterRole": ("/apis/rbac.authorization.k8s.io/v1", "clusterroles", False),
-    "ClusterRoleBinding": ("/apis/rbac.authorization.k8s.io/v1", "clusterrolebindings", False),
-    "CustomResourceDefinition": ("/apis/apiextensions.k8s.io/v1", "customresourcedefinitions", False),
-    "APIService": ("/apis/apiregistration.k8s.io/v1", "apiservices", False),
-    "PodGroup": ("/apis/scheduling.x-k8s.io/v1alpha1", "podgroups", True),
-    "PodDisruptionBudget": ("/apis/policy/v1", "poddisruptionbudgets", True),
-    "ValidatingAdmissionPolicy": (
-        "/apis/admissionregistration.k8s.io/v1",
-        "validatingadmissionpolicies",
-        False,
-    ),
-    "ValidatingAdmissionPolicyBinding": (
-        "/apis/admissionregistration.k8s.io/v1",
-        "validatingadmissionpolicybindings",
-        False,
-    ),
-    "MutatingAdmissionPolicy": (
-        "/apis/admissionregistration.k8s.io/v1",
-        "mutatingadmissionpolicies",
-        False,
-    ),
-    "MutatingAdmissionPolicyBinding": (
-        "/apis/admissionregistration.k8s.io/v1",
-        "mutatingadmissionpolicybindings",
-        False,
-    ),
-}
 _RESET = (
     "Pod",
     "Node",
@@ -93,7 +54,7 @@ class ApiFailure(RuntimeError):
 
 
 def path_of(kind: str, namespace: str = "", name: str = "") -> str:
-    group, plural, namespaced = _KINDS[kind]
+    group, plural, namespaced = KINDS[kind]
     where = f"/namespaces/{namespace}" if namespaced and namespace else ""
     return f"{group}{where}/{plural}{'/' + name if name else ''}"
 
@@ -130,25 +91,33 @@ class Cluster:
         content_type: str = "application/json",
         user: str | None = None,
     ) -> Object:
-        """Make one call. Raises `ApiFailure`."""
+        """Make one call, again if its connection drops. Raises `ApiFailure`."""
         headers = {"Content-Type": content_type}
         if user is not None:
             headers["Authorization"] = f"Bearer {self.control_plane.token(user)}"
         data = msgspec.json.encode(body) if body is not None else None
-        async with self.session.request(method, path, data=data, params=params, headers=headers) as answer:
-            raw = await answer.read()
-            found: Object = msgspec.json.decode(raw) if raw.startswith(b"{") else {"text": raw.decode()}
-            if answer.status >= 300:
-                raise ApiFailure(answer.status, str(found.get("message", found))[:400])
-            return found
+
+        async def call() -> Object:
+            async with self.session.request(
+                method, path, data=data, params=params, headers=headers
+            ) as answer:
+                return _body_of(answer.status, await answer.read())
+
+        return await persistent(call, repeatable=method in REPEATABLE)
 
     # -- any object -------------------------------------------------------------------------------------
 
     async def create(self, thing: Object) -> Object:
-        """POST an object with the label of this run."""
+        """POST an object with the label of this run. An object whose answer was lost is looked up."""
         metadata = thing.setdefault("metadata", {})
         metadata.setdefault("labels", {})[RUN_LABEL] = self.run
-        return await self.request("POST", path_of(thing["kind"], metadata.get("namespace", "")), thing)
+        path = path_of(thing["kind"], metadata.get("namespace", ""))
+        try:
+            return await self.request("POST", path, thing)
+        except DROPPED:
+            with suppress(ApiFailure):
+                return await self.request("GET", f"{path}/{metadata['name']}")
+            return await self.request("POST", path, thing)
 
     async def apply(self, thing: Object) -> Object:
         """Create an object, or replace the existing one."""
@@ -157,6 +126,10 @@ class Cluster:
         except ApiFailure as failure:
             if failure.status != 409:
                 raise
+        return await persistent(partial(self._replace, thing), repeatable=True)
+
+    async def _replace(self, thing: Object) -> Object:
+        """Replace an object as it is now, so that a second try meets no conflict with the first."""
         metadata = thing["metadata"]
         path = path_of(thing["kind"], metadata.get("namespace", ""), metadata["name"])
         there = await self.request("GET", path)
@@ -362,6 +335,14 @@ async def bounded(calls: Iterable[Any], *, most: int) -> list[Any]:
             return await call
 
     return await asyncio.gather(*(one(call) for call in calls))
+
+
+def _body_of(status: int, raw: bytes) -> Object:
+    """The object in an answer. Raises `ApiFailure` for a refusal."""
+    found: Object = msgspec.json.decode(raw) if raw.startswith(b"{") else {"text": raw.decode()}
+    if status >= 300:
+        raise ApiFailure(status, str(found.get("message", found))[:400])
+    return found
 
 
 def _app_of(queue: str | None) -> str | None:

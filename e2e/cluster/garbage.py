@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from e2e.cluster.client import ApiFailure, Cluster, Object, path_of
-from e2e.cluster.watching import watch
+from e2e.cluster.watching import LISTED_IN, watch
 
 
 class GarbageCollector:
@@ -29,7 +29,7 @@ class GarbageCollector:
             listed.set()
 
         self._watch = asyncio.create_task(watch(self._cluster.session, path_of("Pod"), on_list, self._on_pod))
-        await asyncio.wait_for(listed.wait(), 10)
+        await asyncio.wait_for(listed.wait(), LISTED_IN)
         return self
 
     async def __aexit__(

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from e2e.cluster.client import RUN_FOR, RUN_LABEL, ApiFailure, Cluster, Object, is_terminal, node_of, path_of
 from e2e.cluster.sizing import Amounts, amounts_of, size_of
-from e2e.cluster.watching import watch
+from e2e.cluster.watching import LISTED_IN, watch
 
 AT_ONCE = 48
 
@@ -50,7 +50,7 @@ class StubKubelet:
             self._spawn(watch(session, "/api/v1/nodes", self._on_nodes, self._on_node_event)),
             self._spawn(watch(session, "/api/v1/pods", on_pods, self._on_pod)),
         ]
-        await asyncio.wait_for(listed.wait(), 10)
+        await asyncio.wait_for(listed.wait(), LISTED_IN)
         return self
 
     async def __aexit__(

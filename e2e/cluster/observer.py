@@ -13,7 +13,7 @@ from typing import Self
 
 from e2e.cluster.client import Cluster, Object, condition, is_terminal, node_of
 from e2e.cluster.sizing import Amounts, amounts_of, size_of
-from e2e.cluster.watching import watch
+from e2e.cluster.watching import LISTED_IN, watch
 
 GRACE = 5.0
 """Seconds for which a max that was replaced may still have let a Binding through."""
@@ -182,7 +182,7 @@ class Observer:
                 )
             ),
         ]
-        await asyncio.wait_for(listed.wait(), 10)
+        await asyncio.wait_for(listed.wait(), LISTED_IN)
         return self
 
     async def __aexit__(

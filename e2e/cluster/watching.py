@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -11,6 +12,10 @@ import aiohttp
 import msgspec
 
 from e2e.cluster.client import ApiFailure, Cluster, Object, condition, is_terminal, node_of, path_of
+from e2e.cluster.reconnecting import DROPPED, persistent
+
+LISTED_IN = 60.0
+"""Seconds within which a first list is answered, on a busy machine, too."""
 
 
 async def watch(
@@ -19,14 +24,31 @@ async def watch(
     on_list: Callable[[list[Object]], None],
     on_event: Callable[[str, Object], None],
 ) -> None:
-    """List, then follow every event until cancelled. A lost watch raises, since no event may be missed."""
-    async with session.get(path) as answer:
-        listed = await answer.json()
+    """List, then follow every event until cancelled.
+
+    A dropped connection is resumed at the last version, so no event is missed. Raises if events were lost.
+    """
+    listed = await persistent(partial(_listed, session, path), repeatable=True)
     on_list(listed["items"])
-    version = listed["metadata"]["resourceVersion"]
+    version: str = listed["metadata"]["resourceVersion"]
     while True:
-        params = {"watch": "true", "resourceVersion": version, "allowWatchBookmarks": "true"}
-        timeout = aiohttp.ClientTimeout(total=None, sock_read=None)
+        version = await persistent(partial(_follow, session, path, version, on_event), repeatable=True)
+
+
+async def _listed(session: aiohttp.ClientSession, path: str) -> Object:
+    async with session.get(path) as answer:
+        found: Object = await answer.json()
+        return found
+
+
+async def _follow(
+    session: aiohttp.ClientSession, path: str, version: str, on_event: Callable[[str, Object], None]
+) -> str:
+    """Follow events until the watch ends, and return the last version. Raises if it drops before an event."""
+    began = version
+    params = {"watch": "true", "resourceVersion": version, "allowWatchBookmarks": "true"}
+    timeout = aiohttp.ClientTimeout(total=None, sock_read=None)
+    try:
         async with session.get(path, params=params, timeout=timeout) as answer:
             if answer.status != 200:
                 raise ApiFailure(answer.status, f"watch of {path}")
@@ -37,6 +59,10 @@ async def watch(
                 version = event["object"]["metadata"]["resourceVersion"]
                 if event["type"] != "BOOKMARK":
                     on_event(event["type"], event["object"])
+    except DROPPED:
+        if version == began:
+            raise
+    return version
 
 
 async def lines_of(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
@@ -70,7 +96,7 @@ class PodCache:
             listed.set()
 
         self._task = asyncio.create_task(watch(self._cluster.session, self._path, on_list, self._on_event))
-        await asyncio.wait_for(listed.wait(), 10)
+        await asyncio.wait_for(listed.wait(), LISTED_IN)
         return self
 
     async def __aexit__(

@@ -104,9 +104,25 @@ class PaddockProcess:
         except (aiohttp.ClientError, TimeoutError):
             return 0, ""
 
+    async def _answer(self, path: str) -> tuple[int, str]:
+        """A page of the admin port, asked again while a running Paddock has no time to answer."""
+        until = time.monotonic() + READY_DEADLINE
+        while not (found := await self.get(path))[0]:
+            if not self.running or time.monotonic() > until:
+                break
+            await asyncio.sleep(0.1)
+        return found
+
     async def story(self, namespace: str, name: str) -> dict[str, Any]:
-        _, text = await self.get(f"/debug/pods/{namespace}/{name}")
+        _, text = await self._answer(f"/debug/pods/{namespace}/{name}")
         found: dict[str, Any] = json.loads(text)
+        return found
+
+    async def drifts(self) -> list[Any]:
+        """Differences that an audit finds. Raises AssertionError without an answer."""
+        status, text = await self._answer("/debug/audit")
+        assert status == 200, f"/debug/audit answered {status}:\n{self.tail()}"
+        found: list[Any] = json.loads(text)["drifts"]
         return found
 
     async def metric(self, name: str, **labels: str) -> float:
@@ -115,7 +131,7 @@ class PaddockProcess:
         Raises AssertionError without an answer or for an unknown metric: that is not a 0.
         Raises `StandbyError` for one that only the leader may have.
         """
-        status, text = await self.get("/metrics")
+        status, text = await self._answer("/metrics")
         assert status == 200, f"/metrics answered {status} to {name}:\n{self.tail()}"
         families = list(text_string_to_metric_families(text))
         known = {family.name + suffix for family in families for suffix in _SUFFIXES}

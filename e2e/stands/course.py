@@ -1,6 +1,5 @@
 """A stand whose queues have properties, and the course of its pods: refused, woken, bound, deleted."""
 
-import json
 import statistics
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -110,7 +109,7 @@ class Place:
 
     async def agrees(self) -> bool:
         """Wait until the audit is clean, nothing is reserved, and queues hold what the observer counts."""
-        _, text = await self.stand.paddock.get("/debug/audit")
+        drifts = await self.stand.paddock.drifts()
         rules, metric = self.stand.observer.rules, self.stand.paddock.metric
         held = {
             path: await metric("paddock_queue_allocated", queue=path, resource="vcore")
@@ -118,7 +117,7 @@ class Place:
         }
         seen = {path: rules.recount(path).get("cpu", 0) for path in held}
         reserved = await metric("paddock_reservations")
-        return (json.loads(text)["drifts"], reserved) == ([], 0) and held == seen
+        return (drifts, reserved) == ([], 0) and held == seen
 
     async def settled(self) -> None:
         await eventually(self.agrees, "Paddock counts what is seen, and the audit is clean")

@@ -2,7 +2,6 @@
 
 import asyncio
 import copy
-import json
 import socket
 import subprocess
 import time
@@ -309,8 +308,7 @@ class Stand:
             await eventually_equal(
                 partial(self._difference, path), 0, f"{path} as the observer sees it", timeout=30
             )
-        status, text = await self.paddock.get("/debug/audit")
-        assert (status, json.loads(text)["drifts"]) == (200, [])
+        assert await self.paddock.drifts() == []
 
     async def _difference(self, path: str) -> float:
         allocated = await self._allocated(path)

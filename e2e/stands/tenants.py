@@ -286,12 +286,12 @@ class Tenants:
 
     async def agrees(self) -> bool:
         """Wait until the audit is clean, nothing is reserved, and queues hold what the observer counts."""
-        _, text = await self.paddock.get("/debug/audit")
+        drifts = await self.paddock.drifts()
         rules = self.queues.rules
         held = {path: await self.allocated(path) for path in rules.peaks}
         seen = {path: rules.recount(path).get("cpu", 0) for path in held}
         reserved = await self.paddock.metric("paddock_reservations")
-        return (json.loads(text)["drifts"], reserved) == ([], 0) and held == seen
+        return (drifts, reserved) == ([], 0) and held == seen
 
 
 @asynccontextmanager

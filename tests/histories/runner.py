@@ -44,6 +44,12 @@ class Played:
     why: str = ""
 
     @property
+    def verdict(self) -> str:
+        """The failure in a line: how to play it again, and the beginning of its text."""
+        again = f"make histories PROPERTY={self.piece.name} SEED={self.failed} COUNT=1"
+        return f"{again}: {' '.join(self.why.split())[:400]}"
+
+    @property
     def outcome(self) -> str:
         return HELD if self.failed is None else f"seed {self.failed} FAILED"
 
@@ -91,11 +97,14 @@ def run(wanted: Sequence[Piece], notes: Path, *, jobs: int) -> int:
                 file.write(line + "\n")
             print(f"{line} in {result.seconds:.1f} s", flush=True)
             if result.failed is not None:
-                print(result.why, file=sys.stderr)
+                print(result.why, file=sys.stderr, flush=True)
+                # Of a long output often only the end is kept.
+                print(f"histories: FAILED: {result.verdict}", flush=True)
                 return 1
     finally:
         if pool is not None:
             pool.terminate()
+    print("histories: held", flush=True)
     return 0
 
 

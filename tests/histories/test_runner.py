@@ -46,6 +46,8 @@ def test_what_held_is_noted_and_not_played_again(tmp_path: Path, capsys: pytest.
     assert "2 of 3 pieces were played before" in output.out
     assert "fake seeds 7-9 seed 7 FAILED" in notes.read_text()
     assert "a breach\nthe history" in output.err
+    last = "histories: FAILED: make histories PROPERTY=fake SEED=7 COUNT=1: AssertionError: seed 7: a breach"
+    assert output.out.splitlines()[-1].startswith(last)
 
 
 def test_a_failed_piece_is_played_again(tmp_path: Path) -> None:

@@ -107,8 +107,7 @@ async def test_a_label_that_is_changed_moves_no_charge(cluster: Cluster) -> None
         assert await _allocated(stand, "root.b") == 0
         await _make(cluster, "tenant", cluster.pod("late", queue="root.a", app="job"))
         await stand.pods.until(lambda: OVER in message_of(stand.pods.named("late")), "one more is refused")
-        _, text = await stand.paddock.get("/debug/audit")
-        assert json.loads(text)["drifts"] == []
+        assert await stand.paddock.drifts() == []
 
 
 async def _four_run_and_the_others_are_refused(stand: Stand, refused: int) -> None:
