@@ -50,6 +50,8 @@ EXPECTED_AFTER = 60.0
 """Seconds after which every kind of work must have been seen."""
 PROBE_EVERY = 0.05
 DRAINED_IN = 300.0
+GANG_TIMEOUT = 60
+"""Seconds after which a gang that lost placeholders goes on without them; well below `DRAINED_IN`."""
 
 
 @dataclass
@@ -142,10 +144,10 @@ class Soak:
             if now >= edits:
                 narrow, edits = not narrow, now + EDIT_EVERY
                 await self.stand.configure(NARROW if narrow else WIDE)
-            if now >= gangs:
-                gangs = now + GANG_EVERY
-                await self._submit_gang()
             if len(self.pods.pods) < AT_A_TIME:
+                if now >= gangs:
+                    gangs = now + GANG_EVERY
+                    await self._submit_gang()
                 await self._submit_some()
             await self._lend()
             await self._give_up_one()
@@ -179,7 +181,9 @@ class Soak:
             )
 
     async def _submit_gang(self) -> None:
-        job = Job(f"gang-{self.figures.created}", self._rng.randint(2, 4), run_for=1.0)
+        """Submit a gang. One that loses a placeholder to a preemption times out before the soak ends."""
+        size = self._rng.randint(2, 4)
+        job = Job(f"gang-{self.figures.created}", size, run_for=1.0, timeout=GANG_TIMEOUT)
         self.figures.created += job.size
         first, *others = job.manifests(self.cluster)
         await self.cluster.create(first)

@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from e2e.programs.nursery import Nursery
 from e2e.programs.processes import Program, free_port
 
-READY_DEADLINE = 30.0
+READY_DEADLINE = 90.0
 ANSWER_DEADLINE = aiohttp.ClientTimeout(total=5.0)
 NURSERY: list[Nursery] = []
 """The nursery whose last entry forks every Paddock. Without one, Paddocks start as a user starts them."""
