@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.admission.backoff import backs_off
+from core.ledger.admission.order.view import OrderView
 from core.ledger.admission.pending import lines_beside
 from core.ledger.admission.turns import turns_leave_no_node
 from core.ledger.applications.shared_ids import Identities
-from core.ledger.cluster.view import ClusterView
 from core.ledger.gangs.index import awaits_gang
 from core.ledger.node_reservation.reservation import reserved_node_could_take
 from core.ledger.podgroups.membership import group_of, unopened
@@ -40,7 +40,7 @@ COUNTED_AT_MOST = 500
 """Applications that one answer counts one by one, at most."""
 
 
-class LedgerView(ClusterView):
+class LedgerView(OrderView):
     """Read access to the ledger. Neither methods nor callers change anything."""
 
     __slots__ = ()
@@ -282,6 +282,14 @@ class LedgerView(ClusterView):
     def trying(self) -> Mapping[PodUid, None]:
         """Asks that may have a plan made for them now, those of a leaf in order. Read only."""
         return self._state.preemption.trying
+
+    def tried_next(self, record: PodRecord) -> float | None:
+        """Time from which Paddock makes the next plan for an ask (PRE-5). None if it plans none."""
+        return self._state.preemption.attempts.get(record.uid)
+
+    def victims_of(self, uid: PodUid) -> Collection[PodUid]:
+        """Pods chosen as victims for an ask. Read only."""
+        return self._state.preemption.victims.get(uid, ())
 
     def due_round(self) -> object:
         """Value that changes whenever asks are added to `trying`, and with each document."""

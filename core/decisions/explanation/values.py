@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from core.decisions.preemption.receipts import Stop
 from core.ids import NO_NODE, AppId, NodeName, QueuePath
 from core.queues.limit_state import LimitState
 from core.reasons import Code
@@ -116,6 +117,59 @@ class NodeCounts:
         return dict(self.unfit)
 
 
+class Precedence(StrEnum):
+    """Reason why other asks go first."""
+
+    PRIORITY = "priority"
+    SHARE = "share"
+    """Smaller share of what is due (SORT-3, SORT-7)."""
+    AGE = "age"
+    DEMAND = "demand"
+    """Larger demand of a queue that is equal otherwise (SORT-2)."""
+    NAME = "name"
+    """Order of names, because all else is equal."""
+    UNNAMED = "others"
+    """Further asks, which are only counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """Pending asks that go first: of an application, or of a queue and below it."""
+
+    why: Precedence
+    queue: QueuePath
+    #: Application of the asks; None for a whole queue, or for further ones.
+    application: AppId | None
+    #: Number of pods.
+    pods: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preempting:
+    """Part of preemption. Neither ``possible`` nor ``stop``: unknown within the budget."""
+
+    #: Time of the last attempt, in seconds; None if there was none.
+    tried_at: float | None = None
+    #: Time from which the next attempt is made, in seconds; None if none is planned.
+    tried_next: float | None = None
+    #: True while a plan is carried out, or offered to kube-scheduler.
+    under_way: bool = False
+    #: True if a plan could be made now.
+    possible: bool = False
+    #: Reason against a plan; None for none.
+    stop: Stop | None = None
+    #: Rule that forbids it, and its figures.
+    law: str = ""
+    text: str = ""
+    #: Queue and resource whose guarantee decides; empty where none does.
+    queue: str = ""
+    resource: str = ""
+    #: Queues whose pods stay, each with the law and its figures.
+    queues: tuple[tuple[QueuePath, str, str], ...] = ()
+    #: Victims of a plan.
+    victims: tuple[OtherPod, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class PodExplanation:
     """Everything that stands between a pod and running, at one moment."""
@@ -127,3 +181,7 @@ class PodExplanation:
     standing: PodStanding
     obstacles: tuple[Obstacle, ...] = ()
     nodes: NodeCounts = NodeCounts()
+    #: Asks that go first, nearest level first: its application, its leaf, then the queues above.
+    before: tuple[Ahead, ...] = ()
+    #: Part of preemption; None for a pod that does not wait for capacity.
+    preemption: Preempting | None = None

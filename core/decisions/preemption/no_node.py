@@ -93,4 +93,4 @@ def _reached(case: Case, queue: Queue, name: str) -> Finding:
     due = queue.guaranteed.get(name) if queue.guaranteed else 0
     used = signed_amount(name, case.usage.used(queue).get(name, 0))
     text = f"{queue.path} must keep its guarantee of {amount_phrase(name, due)} and uses {used}"
-    return Finding("LAW-2", text)
+    return Finding("LAW-2", text, queue.path, name)

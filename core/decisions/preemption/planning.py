@@ -18,7 +18,7 @@ from core.decisions.preemption.eligibility import (
 )
 from core.decisions.preemption.judging import check_laws, outdated, receipt_of
 from core.decisions.preemption.no_node import why_no_node
-from core.decisions.preemption.receipts import SHOWN, Kind, NodeTally, NoPlan, Plan, Stop, Victim
+from core.decisions.preemption.receipts import SHOWN, Finding, Kind, NodeTally, NoPlan, Plan, Stop, Victim
 from core.decisions.preemption.search import (
     Open,
     candidates_in,
@@ -60,9 +60,9 @@ def plan_preemption(
 ) -> Outcome:
     """Make a plan for an ask at once, or return the reason against it; see `Planning`."""
     planning = Planning(view, uid, now=now, candidates=candidates)
-    while (result := planning.slice()) is None:
-        pass
-    return result
+    while planning.result is None:
+        planning.slice()
+    return planning.result
 
 
 class Planning:
@@ -89,15 +89,15 @@ class Planning:
         self._steps = self._plan()
         self.result: Outcome | None = None
 
-    def slice(self) -> Outcome | None:
-        """Do a bounded amount of work. Return the result, once there is one."""
-        left = WORK_PER_SLICE
-        while left > 0 and self.result is None:
+    def slice(self, work: int = WORK_PER_SLICE) -> int:
+        """Do at least ``work`` units of work, or as many as there are. Return how many were done."""
+        done = 0
+        while done < work and self.result is None:
             try:
-                left -= next(self._steps)
+                done += next(self._steps)
             except StopIteration as end:
                 self.result = end.value
-        return self.result
+        return done
 
     # -- steps: each yields its units of work ---------------------------------------------------------------
 
@@ -141,16 +141,20 @@ class Planning:
         if not could_help(case, open_):
             rest = remaining(case.usage, case.leaf, case.leaf)
             text = f"wants {laws.numbers(case.wanted)}, left to its guarantee: {laws.numbers(rest)}"
-            return self._no(open_, Stop.GUARANTEE, "LAW-4", text)
+            # The first resource that the guarantee has too little left of, or that it does not name.
+            name = next((each for each in case.wanted if case.wanted[each] > (rest or {}).get(each, 0)), "")
+            return self._no(open_, Stop.GUARANTEE, Finding("LAW-4", text, case.leaf.path, name))
         yield len(case.reach)
         if not open_:
-            return self._no(open_, Stop.NO_VICTIMS, "LAW-7", f"below {case.fence.root.path} nobody may go")
+            text = f"below {case.fence.root.path} nobody may go"
+            return self._no(open_, Stop.NO_VICTIMS, Finding("LAW-7", text, case.fence.root.path))
         short = Choice(case, NodeName(""), {}).short()
         self._hardest = list(case.wanted)
         names = names_of(self._candidates, self._view)
         roomy = yield from self._with_capacity(case, names, wanted=bool(short))
         if roomy is not None and not short:
-            return self._no(open_, Stop.ENOUGH_CAPACITY, "PRE-14", f"{roomy} and its queues have room for it")
+            text = f"{roomy} and its queues have room for it"
+            return self._no(open_, Stop.ENOUGH_CAPACITY, Finding("PRE-14", text))
         if roomy is not None:
             plan = yield from self._complete(case, open_, roomy, [])
             if plan is not None:
@@ -198,9 +202,9 @@ class Planning:
                 return plan
             self._nodes.lose(score[-1], "what else is missing cannot be had")
         if found:
-            return self._no(open_, Stop.HEADROOM, "PRE-17", "the room of its queues cannot be had")
+            return self._no(open_, Stop.HEADROOM, Finding("PRE-17", "the room of its queues cannot be had"))
         cause = why_no_node(self._view, case, open_, self._nodes.notes())
-        return self._no(open_, Stop.NO_NODE, cause.law, cause.text)
+        return self._no(open_, Stop.NO_NODE, cause)
 
     def _on_node(self, case: Case, open_: Open, name: NodeName) -> Generator[int, None, Picked | None]:
         """Victims that make enough capacity on a node. None if there are none, or the node is out."""
@@ -238,7 +242,7 @@ class Planning:
             return None
         choice.give_back()
         if not choice.victims:
-            return self._no(open_, Stop.ENOUGH_CAPACITY, "PRE-16", "nobody needs to go")
+            return self._no(open_, Stop.ENOUGH_CAPACITY, Finding("PRE-16", "nobody needs to go"))
         # The judgement is a slice of its own, because it checks all queues concerned.
         yield WORK_PER_SLICE
         return self._judged(case, name, choice.victims)
@@ -295,8 +299,11 @@ class Planning:
         self._nodes.lose(name, reason)
         return None
 
-    def _no(self, open_: Open, stop: Stop, law: str, text: str) -> NoPlan:
-        return NoPlan(self._uid, stop, law, text, self._nodes.notes(), tuple(open_.closed[:SHOWN]))
+    def _no(self, open_: Open, stop: Stop, why: Finding) -> NoPlan:
+        queues = tuple(open_.closed[:SHOWN])
+        return NoPlan(
+            self._uid, stop, why.law, why.text, self._nodes.notes(), queues, why.queue, why.resource
+        )
 
 
 Score = tuple[tuple[bool, ...], int, NodeName]

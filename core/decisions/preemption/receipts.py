@@ -45,10 +45,15 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A law, with the figures for or against it."""
+    """A law, with the figures for or against it.
+
+    ``queue`` and ``resource``: where a guarantee decides; empty elsewhere.
+    """
 
     law: str
     text: str
+    queue: str = ""
+    resource: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +179,7 @@ class Plan:
 class NoPlan:
     """No plan. ``law``: rule that forbids it. ``text``: its figures.
 
-    ``queues``: reasons against their pods.
+    ``queues``: reasons against their pods. ``queue`` and ``resource``: where a guarantee decides, else empty.
     """
 
     uid: PodUid
@@ -183,6 +188,8 @@ class NoPlan:
     text: str
     nodes: NodeNotes = NodeNotes()
     queues: tuple[tuple[QueuePath, Finding], ...] = ()
+    queue: str = ""
+    resource: str = ""
 
     def as_dict(self) -> Mapping[str, object]:
         """Plain data for JSON."""

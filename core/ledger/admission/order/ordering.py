@@ -13,6 +13,7 @@ from core.ids import AppId, QueuePath
 from core.ledger.admission.backoff import is_left_out
 from core.ledger.admission.order.application_queue import ApplicationQueue, Line
 from core.ledger.admission.order.found_headroom import FoundHeadroom
+from core.ledger.admission.order.keys import applicant_of, application_order
 from core.ledger.admission.order.state_aware import state_in_turn
 from core.ledger.admission.requests import note_requeue
 from core.ledger.admission.turns import take_moved
@@ -26,13 +27,11 @@ from core.queues.queue import NO_PRIORITY, Queue
 from core.resource import Limit, Resource
 from core.resource.shares import fair_share
 from core.workload.application import Application
-from core.workload.ordering import Applicant, OrderKey, eligible_applications
-from core.workload.ordering import order_key as application_key
+from core.workload.ordering import OrderKey, eligible_applications
 from core.workload.pending_index import PendingIndex
-from core.workload.promises import NO_PROMISES, Promised, unpromised
+from core.workload.promises import NO_PROMISES, unpromised
 from core.workload.states import AppState
 
-_NONE = Resource({})
 _MOVED_PER_UNIT = 4
 _CHILDREN_PER_UNIT = 50
 
@@ -209,7 +208,8 @@ class Branch:
         """File an application at its place now. Its former place does not count any more."""
         self._filed += 1
         app_queue.filed = self._filed
-        heappush(self._keys, (self._key(application), app_queue.filed, app_queue))
+        key = application_order(self._state, application, self.queue)
+        heappush(self._keys, (key, app_queue.filed, app_queue))
 
     def note_application(self, app_id: AppId) -> None:
         """File an application anew, because something of it was counted."""
@@ -255,30 +255,6 @@ class Branch:
         self._filter()
         self._settled = self._candidates == before
 
-    def _key(self, application: Application) -> OrderKey:
-        properties = self.queue.properties
-        return application_key(
-            self._applicant(application),
-            properties.sort_policy,
-            by_priority=properties.sort_by_priority,
-            guaranteed=self.queue.guaranteed,
-        )
-
-    def _promised(self, application: Application) -> Promised | None:
-        return self._state.turns.promised.get(self.queue.path, NO_PROMISES).applications.get(application.id)
-
-    def _applicant(self, application: Application) -> Applicant:
-        promised = self._promised(application)
-        fair = self.queue.properties.sort_policy is SortPolicy.FAIR
-        used = application.used.as_resource() if fair else _NONE
-        return Applicant(
-            application.id,
-            max(unpromised(application.asked, promised.asked if promised else {}), default=NO_PRIORITY),
-            application.submitted,
-            state_in_turn(self._state, application, self.queue),
-            used + promised.used.as_resource() if fair and promised else used,
-        )
-
     def _filter(self) -> None:
         """Find the eligible applications of a ``stateaware`` leaf (SORT-8).
 
@@ -294,7 +270,7 @@ class Branch:
         ]
         self._candidates = eligible_applications(
             [
-                self._applicant(applications[app_queue.app_id])
+                applicant_of(self._state, applications[app_queue.app_id], self.queue)
                 for _, filed, app_queue in self._keys
                 if filed == app_queue.filed and app_queue.app_id in applications
             ],

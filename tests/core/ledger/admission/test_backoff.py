@@ -99,6 +99,7 @@ def test_nothing_is_preempted_for_an_application_in_back_off() -> None:
     created(ledger, "large-0", "large-1", cpu=5000)
     woken(ledger, now=START)
     search = Planning(ledger.view, PodUid("uid-large-0"), now=START + 29)
-    outcome = search.slice()
+    search.slice()
+    outcome = search.result
     assert isinstance(outcome, NoPlan)
     assert outcome.stop is Stop.BACKS_OFF
