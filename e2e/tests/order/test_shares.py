@@ -6,13 +6,13 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from e2e.cluster.client import Cluster, Object, is_terminal, node_of
+from e2e.cluster.client import ApiFailure, Cluster, Object, is_terminal, node_of
 from e2e.stands.course import Course, Place, place, say
 from e2e.stands.stand import queue_of
 
@@ -69,7 +69,9 @@ async def _converges(cluster: Cluster, churn: Churn, seed: int) -> None:
         calls, held, began = await here.calls(), await here.held(), time.monotonic()
         async with _sampled(here, feed) as samples:
             for name in blockers:
-                await cluster.delete_pod(name)
+                # On a busy machine the guaranteed queues have preempted some by now.
+                with suppress(ApiFailure):
+                    await cluster.delete_pod(name)
             await asyncio.wait_for(feed.run(), SLOWEST)
         took, bound = time.monotonic() - began, len(here.course.bound) - ALL_CORES
         calls, held = await here.calls() - calls, await here.held() - held
