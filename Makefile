@@ -21,7 +21,7 @@ endif
 # Each worker has a control plane of its own and waits for most of its time. A user's cluster bears only one.
 WORKERS ?= $(if $(KUBECONFIG),0,3)
 
-.PHONY: demo test lint docs histories control-plane e2e soak attack frozen bench format requirements clean
+.PHONY: demo test lint docs histories control-plane helm manifests chart e2e soak attack frozen bench format requirements clean
 
 $(STAMP): requirements-dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -56,7 +56,19 @@ docs: $(DOCS_STAMP)
 control-plane: $(STAMP)
 	$(BIN)/python -m e2e.programs.building
 
-e2e: control-plane
+# Helm, and the renderer of the tests of the chart, built once from a Go module of their own.
+helm: $(STAMP)
+	$(BIN)/python -m e2e.programs.helm
+
+# The files of the kustomize overlays, from manifests/chart.
+manifests: helm
+	$(BIN)/python -m tests.manifests.chart.overlays
+
+# Every combination of the chart, rendered and linted, and the overlays compared with it.
+chart: helm
+	$(BIN)/pytest tests/manifests/chart
+
+e2e: control-plane helm
 	$(BIN)/pytest e2e $(TIER_$(TIER)) --numprocesses=$(WORKERS) --dist=loadgroup --timeout=240 --durations=10 -rfEP
 
 # Churn for so long, and Paddock's memory, stalls and audit drift in it.

