@@ -20,7 +20,7 @@ import yaml
 from e2e.programs.binaries import binary
 from e2e.programs.processes import Program, free_port
 
-START_DEADLINE = 60.0
+START_DEADLINE = 180.0
 
 USERS: Mapping[str, tuple[str, str]] = {
     "admin": ("admin", "system:masters"),

@@ -57,6 +57,21 @@ def test_a_line_goes_only_when_that_is_said(tmp_path: Path, now: list[str]) -> N
     assert recorded_lines("kind", tmp_path) == now
 
 
+@pytest.mark.parametrize(("now", "taken"), [("k: a, b, c", True), ("k: b, c", False), ("j: a, b, c", False)])
+def test_another_value_of_a_place_of_a_scenario_breaks_nothing(
+    tmp_path: Path, now: str, *, taken: bool
+) -> None:
+    for kind in ("scenario-format", "settings"):
+        record(kind, ["k: a, b"], folder=tmp_path)
+    with pytest.raises(Breaking):
+        record("settings", [now], folder=tmp_path)
+    if taken:
+        assert record("scenario-format", [now], folder=tmp_path) == Difference(["k: a, b"], [now])
+    else:
+        with pytest.raises(Breaking):
+            record("scenario-format", [now], folder=tmp_path)
+
+
 def test_the_command_refuses_a_changed_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
