@@ -200,6 +200,7 @@ class App:
             settings=lambda: self.configuration.settings,
             configured=self._configured,
             places=options.door or DoorPlaces(namespace=options.namespace),
+            leadership=self._leadership,
             reporting=self._reporting,
         )
 
@@ -372,7 +373,6 @@ class App:
             yunikorn_metrics=Exposition(self.metrics.yunikorn_pieces),
             audit=self._auditing.once,
             preemptions=self._preemptions.latest_first,
-            validate=self._validated,
             story=self._story,
         )
 

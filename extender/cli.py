@@ -86,6 +86,11 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--serving-key", metavar="FILE", help="key of that certificate")
     parser.add_argument(
+        "--serving-ca",
+        metavar="FILE",
+        help="authority of that certificate, by which instances know each other",
+    )
+    parser.add_argument(
         "--kubeconfig",
         metavar="FILE",
         help="access to the cluster (default: the pod's service account, else $KUBECONFIG)",
@@ -325,14 +330,14 @@ def _tls_files(arguments: argparse.Namespace) -> tuple[str, str, str] | None:
     return files
 
 
-def _serving_files(arguments: argparse.Namespace) -> tuple[str, str] | None:
-    """Certificate and key. Raises ValueError for one without the other."""
-    files = (arguments.serving_cert, arguments.serving_key)
-    if not any(files):
+def _serving_files(arguments: argparse.Namespace) -> tuple[str, str, str] | None:
+    """Certificate, key and authority, which may be empty. Raises ValueError for one without the others."""
+    certificate, key, authority = arguments.serving_cert, arguments.serving_key, arguments.serving_ca
+    if not (certificate or key or authority):
         return None
-    if not all(files):
-        raise ValueError("--serving-cert and --serving-key go together")
-    return files
+    if not (certificate and key):
+        raise ValueError("--serving-cert and --serving-key go together, and --serving-ca with both")
+    return certificate, key, authority or ""
 
 
 def _probe(arguments: argparse.Namespace) -> int:

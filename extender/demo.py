@@ -18,7 +18,6 @@ from typing import Any, Self
 
 import structlog
 
-from extender.checking.verdict import validation_of
 from extender.engine.engine import Engine
 from extender.http.health import Admin, admin_app
 from extender.http.server import Address, listen, verbs_app
@@ -201,7 +200,6 @@ class _Show:
             story=story,
             audit=audit,
             preemptions=preemptions,
-            validate=_validated,
         )
 
 
@@ -275,10 +273,6 @@ class _OverHttp:
         if answer.status != 200:
             raise CallFailed(f"failed {verb} with extender: code {answer.status}")
         return read
-
-
-def _validated(text: bytes) -> Mapping[str, Any]:
-    return validation_of(text, active="")
 
 
 def _port(runner: Any) -> int:

@@ -1,9 +1,12 @@
 """Listeners for callers with a login: the REST port and the aggregated API, with their certificate.
 
+While this instance does not lead, both pass reads on to the one that does, at a third port of its own.
+
 They open once the settings that name their ports are known. A port that cannot be opened stops nothing else.
 """
 
 import asyncio
+import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -11,11 +14,12 @@ from dataclasses import dataclass, field
 
 from aiohttp.typedefs import Middleware
 
-from extender.certificates.issuing import KeyPair
 from extender.certificates.keeper import CertificateKeeper
+from extender.certificates.rotation import ServingPairs
 from extender.configuration.settings import Settings
 from extender.http.access.cors import cors_guard
 from extender.http.access.delegated import delegated_guard, path_access_of
+from extender.http.access.peers import LARGEST_USER, Peers, peer_guard
 from extender.http.access.proxied import ProxiedUsers
 from extender.http.access.rotating_tls import RotatingTls, ServingFiles, ServingPair, ServingSource
 from extender.http.aggregated import (
@@ -29,11 +33,14 @@ from extender.http.aggregated import (
 from extender.http.connections import Connections
 from extender.http.door import Door
 from extender.http.endpoints import Endpoint, guarded_app
+from extender.http.relay import Leader, Relay
 from extender.http.server import Address, Listener, listen
 from extender.identity.delegation import Delegation
 from extender.identity.reviews import Reviews
 from extender.kube.connection.api import NotFound
 from extender.kube.connection.client import ApiClient
+from extender.kube.leader_address import LeaderAddress
+from extender.kube.leadership import Leadership
 from extender.kube.watch.front_proxy import front_proxy_reflector
 from extender.telemetry.reporting import Reporting
 
@@ -43,7 +50,7 @@ FILES_READ_EVERY = 60.0
 
 @dataclass(frozen=True, slots=True)
 class DoorPlaces:
-    """Address of both ports, and the files of their certificate; None for one that Paddock makes."""
+    """Address of all ports, and the files of their certificate; None for one that Paddock makes."""
 
     host: str = "0.0.0.0"  # noqa: S104 - both ports ask for a login
     files: ServingFiles | None = None
@@ -53,8 +60,9 @@ class DoorPlaces:
 
 @dataclass(slots=True)
 class _Certificate:
-    """The certificate that all listeners show."""
+    """The certificate that all listeners show, and instances to each other."""
 
+    peers: Peers
     source: ServingSource | None = None
     listeners: list[RotatingTls] = field(default_factory=list)
 
@@ -63,9 +71,10 @@ class _Certificate:
         for each in self.listeners:
             each.renew(source)
         self.source = source
+        self.peers.show(source)
 
-    def tls(self, *, asks: bool) -> RotatingTls:
-        """TLS of a further listener. ``asks``: whether it asks callers for a certificate."""
+    def tls(self, *, asks: ssl.VerifyMode) -> RotatingTls:
+        """TLS of a further listener. ``asks``: as in `RotatingTls`."""
         if self.source is None:
             raise OSError("there is no certificate yet")
         made = RotatingTls(self.source, asks=asks)
@@ -78,6 +87,7 @@ class FrontDoor:
 
     ``endpoints``: the table that all listeners serve. ``settings``: asked at each request.
     ``configured``: awaited before ports are opened that no flag or variable names.
+    ``leadership``: whether this instance leads, and which host does.
     """
 
     def __init__(
@@ -89,6 +99,7 @@ class FrontDoor:
         settings: Callable[[], Settings],
         configured: asyncio.Event,
         places: DoorPlaces,
+        leadership: Leadership,
         reporting: Reporting,
     ) -> None:
         self._client = client
@@ -98,7 +109,11 @@ class FrontDoor:
         self._configured = configured
         self._places = places
         self._reporting = reporting
-        self._certificate = _Certificate()
+        self._leadership = leadership
+        name = f"paddock.{places.namespace}.svc"
+        self._peer_connections = self._connections("peer")
+        self._peers = Peers(name, self._peer_connections)
+        self._certificate = _Certificate(self._peers)
         self._needs_certificate = True
         self._problems: dict[str, str] = {}
         self.addresses: dict[str, tuple[str, int]] = {}
@@ -107,12 +122,28 @@ class FrontDoor:
             Reviews(client, reporting.review_failed),
             clock=time.monotonic,
             accepts_api_server=lambda: settings().rest_api_server_tokens,
+            judged=reporting.judged,
         )
+        address = LeaderAddress(
+            client,
+            namespace=places.namespace,
+            holder=lambda: leadership.holder,
+            host=leadership.host,
+            clock=time.monotonic,
+        )
+        leader = Leader(
+            leads=lambda: leadership.held,
+            find=address.find,
+            port=lambda: settings().peer_port,
+            name=name,
+            tls=lambda: self._peers.calling,
+        )
+        self._relay = Relay(leader, reporting.passed_on)
         self._keeper = CertificateKeeper(
             client,
             namespace=places.namespace,
             names=self._names,
-            serve=self._show_pair,
+            serve=self._show_pairs,
             wall=time.time,
             is_missing=lambda error: isinstance(error, NotFound),
         )
@@ -123,6 +154,7 @@ class FrontDoor:
         return {
             "rest access": "open: every caller reads everything, without TLS" if is_open else "",
             "serving certificate": self._keeper.problem,
+            "certificate of peers": self._peers.problem if "peer" in self.addresses else "",
             **{f"port of {name}": problem for name, problem in self._problems.items()},
         }
 
@@ -133,9 +165,10 @@ class FrontDoor:
         settings = self._settings()
         if not _ports(settings):
             return
-        self._needs_certificate = bool(settings.aggregated_port) or settings.rest_access != "open"
+        ports = settings.aggregated_port or settings.peer_port
+        self._needs_certificate = bool(ports) or settings.rest_access != "open"
         await self._renew()
-        async with self._opened(settings) as users, asyncio.TaskGroup() as group:
+        async with self._relay, self._opened(settings) as users, asyncio.TaskGroup() as group:
             group.create_task(self._keep_renewing())
             if users is not None:
                 group.create_task(front_proxy_reflector(self._client, users.follow, self._reporting).run())
@@ -151,10 +184,12 @@ class FrontDoor:
                 listeners += await self._tried("rest", self._open_rest(settings))
             if settings.aggregated_port:
                 connections = self._connections("aggregated")
-                users = ProxiedUsers(self._certificate.tls(asks=True), connections)
+                users = ProxiedUsers(self._certificate.tls(asks=ssl.CERT_OPTIONAL), connections)
                 listeners += await self._tried(
                     "aggregated", self._open_aggregated(settings, users, connections)
                 )
+            if settings.peer_port:
+                listeners += await self._tried("peer", self._open_peer(settings))
             yield users
         finally:
             for each in listeners:
@@ -179,11 +214,10 @@ class FrontDoor:
         ]
         if not is_open:
             guards.append(delegated_guard(self._delegation, path_access_of))
-        app = guarded_app(self._endpoints, door, *guards)
+        app = guarded_app(self._endpoints, door, *guards, passing=self._relay.passing)
         address = Address(self._places.host, settings.rest_port)
-        listener = await listen(
-            app, address, tls=None if is_open else self._certificate.tls(asks=False).context
-        )
+        tls = None if is_open else self._certificate.tls(asks=ssl.CERT_NONE).context
+        listener = await listen(app, address, tls=tls)
         self._reporting.rest_opened(listener.addresses[0][1], is_open=is_open)
         return listener
 
@@ -192,9 +226,26 @@ class FrontDoor:
     ) -> Listener:
         """For the API server's proxy, which says who its user is, and for tokens."""
         guard = delegated_guard(self._delegation, aggregated_access_of, users)
-        own = [*below_root(self._endpoints), *resource_endpoints(self._story)]
-        app = guarded_app(own, Door(connections), guard, prefix=ROOT, beside=discovery_endpoints())
+        app = guarded_app(
+            self._aggregated(),
+            Door(connections),
+            guard,
+            prefix=ROOT,
+            beside=discovery_endpoints(),
+            passing=self._relay.passing,
+        )
         return await listen(app, Address(self._places.host, settings.aggregated_port), tls=users.context)
+
+    async def _open_peer(self, settings: Settings) -> Listener:
+        """For the other instances, while this one leads. Nothing is passed on from here."""
+        guard = peer_guard(self._peers, lambda: self._leadership.held)
+        door = Door(self._peer_connections)
+        app = guarded_app(self._aggregated(), door, guard, prefix=ROOT, beside=self._endpoints)
+        address = Address(self._places.host, settings.peer_port)
+        return await listen(app, address, tls=self._peers.listening(), largest_header=LARGEST_USER)
+
+    def _aggregated(self) -> list[Endpoint]:
+        return [*below_root(self._endpoints), *resource_endpoints(self._story)]
 
     def _connections(self, name: str) -> Connections:
         return Connections(closed=lambda why: self._reporting.closed(name, why))
@@ -218,11 +269,11 @@ class FrontDoor:
         except OSError as error:
             self._problems["certificate"] = str(error)
 
-    def _show_pair(self, pair: KeyPair) -> None:
-        self._certificate.show(ServingPair(pair))
+    def _show_pairs(self, pairs: ServingPairs) -> None:
+        self._certificate.show(ServingPair(pairs.served, pairs.trusted))
 
     def _names(self) -> frozenset[str]:
-        service = f"paddock.{self._places.namespace}.svc"
+        service = self._peers.name
         own = {service, f"{service}.cluster.local", "localhost", "127.0.0.1"}
         return frozenset(own | set(self._settings().rest_hosts))
 

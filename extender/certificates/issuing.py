@@ -18,6 +18,9 @@ LIFETIME = 90 * 86_400
 BACKDATED = 3_600
 """Seconds before its making from which it is good, for clocks that are behind."""
 
+# By the second one an instance is known to another that leads.
+_PURPOSES = (ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH)
+
 
 class BadCertificate(PaddockError):
     """A certificate or key that cannot be used."""
@@ -36,11 +39,15 @@ class KeyPair:
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """Names and time for which a certificate is good. ``since`` and ``until``: seconds since 1970."""
+    """Names and time for which a certificate is good. ``since`` and ``until``: seconds since 1970.
+
+    ``calls``: whether an instance may show it to another one.
+    """
 
     names: frozenset[str]
     since: float
     until: float
+    calls: bool = True
 
     @property
     def lifetime(self) -> float:
@@ -57,6 +64,7 @@ def self_signed(names: Collection[str], *, now: float) -> KeyPair:
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, ordered[0][:64])])
     made = datetime.fromtimestamp(int(now), UTC)
+    own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
     certificate = (
         x509.CertificateBuilder()
         .subject_name(subject)
@@ -67,7 +75,10 @@ def self_signed(names: Collection[str], *, now: float) -> KeyPair:
         .not_valid_after(made + timedelta(seconds=LIFETIME))
         .add_extension(x509.SubjectAlternativeName([_general_name(name) for name in ordered]), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.ExtendedKeyUsage(_PURPOSES), critical=False)
+        # OpenSSL looks for the issuer by name. Two of ours in one bundle have the same, and differ in these.
+        .add_extension(own, critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier(own.digest, None, None), critical=False)
         .sign(key, hashes.SHA256())
     )
     secret = key.private_bytes(
@@ -82,6 +93,7 @@ def validity_of(pair: KeyPair) -> Validity:
         certificate = x509.load_pem_x509_certificate(pair.certificate.encode())
         key = serialization.load_pem_private_key(pair.key.encode(), password=None)
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        purposes = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     except (ValueError, TypeError, x509.ExtensionNotFound) as error:
         # Not its text: an error may repeat what it could not read.
         raise BadCertificate(f"not readable: {type(error).__name__}") from None
@@ -91,6 +103,7 @@ def validity_of(pair: KeyPair) -> Validity:
         frozenset(str(each.value) for each in names),
         certificate.not_valid_before_utc.timestamp(),
         certificate.not_valid_after_utc.timestamp(),
+        ExtendedKeyUsageOID.CLIENT_AUTH in purposes,
     )
 
 

@@ -10,7 +10,6 @@ from typing import Protocol
 import msgspec
 
 from core.errors import PaddockError
-from extender.certificates.issuing import KeyPair
 from extender.certificates.rotation import ServingPairs, advanced, data_of, pairs_from
 
 SECRET = "paddock-serving"  # noqa: S105 - a name
@@ -53,9 +52,9 @@ class _Secret(msgspec.Struct):
 
 
 class CertificateKeeper:
-    """Keeper of one Secret, who hands on its pair.
+    """Keeper of one Secret, who hands on its pairs.
 
-    ``names``: host names and addresses of the certificate; ``serve(pair)``: called for each pair to show.
+    ``names``: host names and addresses of the certificate; ``serve(pairs)``: called for each pair to show.
     ``wall``: seconds since 1970; ``is_missing(error)``: true for an answer of 404.
     ``publishes``: whether the APIService is told what to trust.
     """
@@ -66,7 +65,7 @@ class CertificateKeeper:
         *,
         namespace: str,
         names: Callable[[], Collection[str]],
-        serve: Callable[[KeyPair], None],
+        serve: Callable[[ServingPairs], None],
         wall: Callable[[], float],
         is_missing: Callable[[PaddockError], bool],
         publishes: bool = True,
@@ -79,7 +78,7 @@ class CertificateKeeper:
         self._wall = wall
         self._is_missing = is_missing
         self._publishes = publishes
-        self._served: KeyPair | None = None
+        self._served: ServingPairs | None = None
 
     async def run(self) -> None:
         """Check the Secret every minute until cancelled."""
@@ -94,13 +93,13 @@ class CertificateKeeper:
         """
         try:
             pairs = await self._shared()
-            self._hand_on(pairs.served)
+            self._hand_on(pairs)
             await self._publish(pairs.trusted)
             self.problem = ""
         except PaddockError as error:
             self.problem = str(error)
             if self._served is None:
-                self._hand_on(advanced(None, self._names(), now=self._wall()).served)
+                self._hand_on(advanced(None, self._names(), now=self._wall()))
 
     async def _shared(self) -> ServingPairs:
         try:
@@ -141,7 +140,7 @@ class CertificateKeeper:
             if not self._is_missing(error):
                 raise
 
-    def _hand_on(self, pair: KeyPair) -> None:
-        if pair != self._served:
-            self._served = pair
-            self._serve(pair)
+    def _hand_on(self, pairs: ServingPairs) -> None:
+        if pairs != self._served:
+            self._served = pairs
+            self._serve(pairs)

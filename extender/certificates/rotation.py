@@ -75,7 +75,8 @@ def advanced(pairs: ServingPairs | None, names: Collection[str], *, now: float) 
 
 
 def _is_due(validity: Validity, names: Collection[str], *, now: float) -> bool:
-    return not set(names) <= validity.names or now >= validity.since + RENEWED_AT * validity.lifetime
+    fits = validity.calls and set(names) <= validity.names
+    return not fits or now >= validity.since + RENEWED_AT * validity.lifetime
 
 
 def _staged(pairs: ServingPairs, names: Collection[str], *, now: float) -> ServingPairs:

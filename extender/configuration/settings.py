@@ -264,6 +264,12 @@ class Settings(BaseModel):
         description="Port of the API `paddock.dev/v1alpha1`, to which the API server leads its callers. "
         "`0`: none",
     )
+    peer_port: Port = Field(
+        default=0,
+        alias="paddock.peer.port",
+        description="Port at which the leader answers the other instances, over mutual TLS. All instances "
+        "have the same one. `0`: none, and a standby answers 503",
+    )
 
     @property
     def ledger(self) -> LedgerSettings:
@@ -307,7 +313,7 @@ class Settings(BaseModel):
 NOT_RELOADABLE = frozenset(
     {
         *("bind_deadline", "builtin_default", "gangs_disabled", "lease", "unique_app_ids"),
-        *("rest_port", "rest_access", "aggregated_port"),
+        *("rest_port", "rest_access", "aggregated_port", "peer_port"),
         *("placeholder_image", "placeholder_run_as_user", "placeholder_run_as_group", "placeholder_fs_group"),
     }
 )

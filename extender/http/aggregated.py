@@ -5,6 +5,7 @@ path. The routes of REST-4 are subresources of one object, ``ws/v1``.
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -33,6 +34,9 @@ READ = (
 
 CHECKED = ("validate-conf",)
 """First elements of those that take a body. Nothing changes by them either."""
+
+_WEB_SERVICE = re.compile(rf"/(\{{{WEB_SERVICES}:[^}}]*\}}|{WEB_SERVICES})/")
+"""A pattern of a path whose first element is `WEB_SERVICES`, in whatever letter case."""
 
 _VERBS = {
     "GET": "get",
@@ -70,7 +74,7 @@ def aggregated_access_of(request: web.Request) -> Access | None:
 
 def below_root(endpoints: Sequence[Endpoint]) -> list[Endpoint]:
     """Routes of REST-4, which the aggregated API has too."""
-    return [each for each in endpoints if each.path.startswith("/ws/")]
+    return [each for each in endpoints if _WEB_SERVICE.match(each.path)]
 
 
 def resource_endpoints(story: Story) -> tuple[Endpoint, ...]:
@@ -90,7 +94,7 @@ def resource_endpoints(story: Story) -> tuple[Endpoint, ...]:
         return web.Response(body=msgspec.json.encode(found), content_type="application/json")
 
     return (
-        Endpoint("GET", f"/namespaces/{{namespace}}/{EXPLANATIONS}/{{name}}", explanation),
+        Endpoint("GET", f"/namespaces/{{namespace}}/{EXPLANATIONS}/{{name}}", explanation, by_leader=True),
         Endpoint("GET", f"/{QUEUES}", _not_yet("queues are answered below ws/v1/partition")),
         Endpoint("GET", f"/{QUEUES}/{{name}}", _not_yet("queues are answered below ws/v1/partition")),
         Endpoint("POST", f"/{ACTIONS}", _not_yet("this version has no actions")),

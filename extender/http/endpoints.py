@@ -4,13 +4,13 @@ Each listener has the same handlers. Listeners differ in their guards, and in th
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from extender.http.access.guarding import add_security_headers
+from extender.http.access.guarding import add_headers
 from extender.http.door import DOOR, Door, guard
 
 PREFIX = web.AppKey("prefix", str)
@@ -24,13 +24,18 @@ _PART = re.compile(r"\{(\w+)(:[^}]*)?\}")
 class Endpoint:
     """``method``: `ANY_METHOD` for all; ``path``: a pattern as aiohttp's router reads it.
 
-    ``about``: what it answers, for the index.
+    ``about``: what it answers, for the index; ``by_leader``: True for what only the leader can answer.
     """
 
     method: str
     path: str
     handler: Handler
     about: str = ""
+    by_leader: bool = False
+
+
+def _as_it_is(handler: Handler) -> Handler:
+    return handler
 
 
 def guarded_app(
@@ -39,24 +44,27 @@ def guarded_app(
     *guards: Middleware,
     prefix: str = "",
     beside: Sequence[Endpoint] = (),
+    passing: Callable[[Handler], Handler] = _as_it_is,
 ) -> web.Application:
     """An application that answers what every guard lets through, in their order.
 
     ``prefix``: path before those of ``endpoints``; ``beside``: endpoints without it.
+    ``passing``: what becomes of a handler whose answer only the leader has.
     A handler finds the listener's door at `DOOR`, and its own path by `inner_path`.
     """
     app = web.Application(middlewares=[guard(door), *guards])
-    app.on_response_prepare.append(add_security_headers)
+    app.on_response_prepare.append(add_headers)
     app[DOOR], app[PREFIX] = door, prefix
     index = () if any(each.path == "/" for each in endpoints) else (Endpoint("GET", "/", _index(endpoints)),)
     for before, each in [
         *((prefix, each) for each in (*endpoints, *index)),
         *(("", each) for each in beside),
     ]:
+        handler = passing(each.handler) if each.by_leader else each.handler
         if each.method == "GET":
-            app.router.add_get(f"{before}{each.path}", each.handler)
+            app.router.add_get(f"{before}{each.path}", handler)
         else:
-            app.router.add_route(each.method, f"{before}{each.path}", each.handler)
+            app.router.add_route(each.method, f"{before}{each.path}", handler)
     return app
 
 

@@ -1,6 +1,5 @@
 """Endpoints for people and probes: health, metrics, and why a pod waits."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,15 +8,9 @@ import msgspec
 from aiohttp import web
 
 from extender.http.access.guarding import Neighbours, loopback_guard
-from extender.http.door import DOOR, Door
+from extender.http.door import Door
 from extender.http.endpoints import Endpoint, guarded_app
-from extender.http.intake import BodyLimits
 from extender.http.scraping import Scraped, scrape_handler
-
-MOST_BYTES = 17 * 2**20
-"""Bytes of a document to validate, at most: a MiB more than a document may have."""
-
-_DOCUMENT = BodyLimits(MOST_BYTES, MOST_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +31,6 @@ class Admin:
     audit: Callable[[], Awaitable[list[str]]]
     #: Recent preemption plans, latest first.
     preemptions: Callable[[], Sequence[Mapping[str, Any]]]
-    #: Answer of REST-10 for a document.
-    validate: Callable[[bytes], Mapping[str, Any]]
 
 
 def admin_app(
@@ -50,7 +41,7 @@ def admin_app(
 
 
 def admin_endpoints(admin: Admin) -> tuple[Endpoint, ...]:
-    """Health, metrics, stories, audits, plans, and the verdict on a document."""
+    """Health, metrics, stories, audits and plans."""
 
     async def livez(_request: web.Request) -> web.Response:
         return web.Response(text="ok\n")
@@ -75,20 +66,34 @@ def admin_endpoints(admin: Admin) -> tuple[Endpoint, ...]:
         body = msgspec.json.encode({"preemptions": admin.preemptions()})
         return web.Response(body=body, content_type="application/json")
 
-    async def validate(request: web.Request) -> web.Response:
-        """A large document takes a second: not on the loop that answers kube-scheduler."""
-        text = await request.app[DOOR].intake.body_of(request, _DOCUMENT)
-        return web.json_response(await asyncio.to_thread(admin.validate, text))
-
     return (
-        Endpoint("POST", "/ws/v1/validate-conf", validate, "verdict on a queue document in the body"),
-        Endpoint("GET", "/debug/audit", audit, "differences between the counters and a recount"),
-        Endpoint("GET", "/debug/preemptions", preemptions, "recent plans, and why others were stopped"),
+        Endpoint(
+            "GET", "/debug/audit", audit, "differences between the counters and a recount", by_leader=True
+        ),
+        Endpoint(
+            "GET",
+            "/debug/preemptions",
+            preemptions,
+            "recent plans, and why others were stopped",
+            by_leader=True,
+        ),
         Endpoint("GET", "/livez", livez, "ok while the process answers"),
         Endpoint("GET", "/readyz", readyz, "ok once pods may be admitted; ?verbose says what is missing"),
         Endpoint("GET", "/metrics", scrape_handler(admin.metrics), "metrics for Prometheus"),
-        Endpoint("GET", "/ws/v1/metrics", scrape_handler(admin.yunikorn_metrics), "those of YuniKorn alone"),
-        Endpoint("GET", "/debug/pods/{namespace}/{name}", pod, "why a pod waits, and what happened to it"),
+        Endpoint(
+            "GET",
+            "/ws/v1/metrics",
+            scrape_handler(admin.yunikorn_metrics),
+            "those of YuniKorn alone",
+            by_leader=True,
+        ),
+        Endpoint(
+            "GET",
+            "/debug/pods/{namespace}/{name}",
+            pod,
+            "why a pod waits, and what happened to it",
+            by_leader=True,
+        ),
     )
 
 

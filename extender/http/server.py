@@ -31,6 +31,9 @@ KEEPALIVE = 3600.0
 
 BACKLOG = 1024
 
+LARGEST_HEADER = 8190
+"""Bytes of one header of a request."""
+
 
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -93,7 +96,12 @@ class Listener:
 
 
 async def listen(
-    app: web.Application, address: Address, *, tls: ssl.SSLContext | None = None, shutdown: float = 5.0
+    app: web.Application,
+    address: Address,
+    *,
+    tls: ssl.SSLContext | None = None,
+    shutdown: float = 5.0,
+    largest_header: int = LARGEST_HEADER,
 ) -> Listener:
     """Serve an app behind its door. Raises OSError when the port is taken."""
     connections = app[DOOR].connections
@@ -107,6 +115,7 @@ async def listen(
         handler_cancellation=True,
         # A body with a Content-Encoding is refused, so that none is ever unpacked.
         auto_decompress=False,
+        max_field_size=largest_header,
     )
     await runner.setup()
     protocols = cast("web.Server", runner.server)

@@ -3,7 +3,13 @@
 import msgspec
 from aiohttp import web
 
-_REASONS = {403: "Forbidden", 404: "NotFound", 405: "MethodNotAllowed", 501: "NotImplemented"}
+_REASONS = {
+    403: "Forbidden",
+    404: "NotFound",
+    405: "MethodNotAllowed",
+    501: "NotImplemented",
+    503: "ServiceUnavailable",
+}
 
 
 def status_response(code: int, message: str) -> web.Response:

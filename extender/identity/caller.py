@@ -23,6 +23,11 @@ class PathAccess:
     path: str
     verb: str
 
+    @property
+    def target(self) -> str:
+        """The path."""
+        return self.path
+
 
 @dataclass(frozen=True, slots=True)
 class ResourceAccess:
@@ -34,6 +39,12 @@ class ResourceAccess:
     subresource: str = ""
     namespace: str = ""
     name: str = ""
+
+    @property
+    def target(self) -> str:
+        """The resource as a path, as the API server has it below the group."""
+        before = f"namespaces/{self.namespace}/" if self.namespace else ""
+        return before + "/".join(each for each in (self.resource, self.name, self.subresource) if each)
 
 
 Access = PathAccess | ResourceAccess

@@ -21,12 +21,19 @@ API_SERVER = ""
 
 Review = Callable[[], Awaitable[AuthenticatedUser | None]]
 
+Judged = Callable[[AuthenticatedUser, Access, bool], None]
+"""Called with each verdict on a right that the API server gave, and whether it is granted."""
+
+
+def _unreported(_user: AuthenticatedUser, _access: Access, _allowed: bool) -> None:
+    return
+
 
 class Delegation:
     """Callers and their rights, as the API server knows them.
 
     ``clock``: seconds that never go back; ``accepts_api_server``: whether tokens for the API server are
-    accepted besides those for `AUDIENCE`, asked at each review.
+    accepted besides those for `AUDIENCE`, asked at each review. ``judged``: see `Judged`.
     """
 
     def __init__(
@@ -35,10 +42,12 @@ class Delegation:
         *,
         clock: Callable[[], float],
         accepts_api_server: Callable[[], bool] = lambda: False,
+        judged: Judged = _unreported,
     ) -> None:
         self._reviews = reviews
         self._clock = clock
         self._accepts_api_server = accepts_api_server
+        self._judged = judged
         self._verdicts = Verdicts(clock)
         self._pace = Pace(clock)
         self._under_way: dict[Key, asyncio.Task[ReviewVerdict | None]] = {}
@@ -71,7 +80,9 @@ class Delegation:
         key = "access", hashlib.sha256(msgspec.json.encode([type(access).__name__, user, access])).digest()
 
         async def review() -> AuthenticatedUser | None:
-            return user if await self._reviews.allows(user, access) else None
+            allowed = await self._reviews.allows(user, access)
+            self._judged(user, access, allowed)
+            return user if allowed else None
 
         if await self._reviewed(key, review, reviews=1, known=True) is None:
             raise NotAllowed

@@ -83,6 +83,17 @@ class Leadership:
         self._confirming: asyncio.Task[None] | None = None
         self._confirmed_at = NEVER
         self._problem = ""
+        self._holder = ""
+
+    @property
+    def holder(self) -> str:
+        """The host that the Lease named when it was last read, without the random id; empty if none."""
+        return self._holder if self._lease() else ""
+
+    @property
+    def host(self) -> str:
+        """The host of this instance."""
+        return self._host
 
     @property
     def held(self) -> bool:
@@ -131,7 +142,7 @@ class Leadership:
             body = await self._client.get(path, timeout=within)
             spec = msgspec.json.decode(body, type=_Lease).spec
         except NotFound:
-            self._until, self._read_at, self._renewed = NEVER, None, None
+            self._until, self._read_at, self._renewed, self._holder = NEVER, None, None, ""
             self._problem = f"the Lease {name} that paddock.lease names does not exist"
             return
         except (KubeError, msgspec.DecodeError):
@@ -139,6 +150,7 @@ class Leadership:
             return
         held, self._problem = self.held, ""
         self._note_renewal(spec, began)
+        self._holder = host_of(spec.holder_identity or "")
         ours = is_held_by(spec.holder_identity or "", self._host)
         self._until = self._end_of(spec, began) if ours else NEVER
         if self.held and not held:
@@ -169,6 +181,10 @@ class Leadership:
 
 def is_held_by(holder: str, host: str) -> bool:
     """True if a Lease's holder identity belongs to this host."""
+    return "_" in holder and host_of(holder) == host
+
+
+def host_of(holder: str) -> str:
+    """The host in a Lease's holder identity, empty for an identity of another form."""
     # kube-scheduler's identity is the host, an underscore and a random id. A host may contain underscores.
-    name, underscore, _ = holder.rpartition("_")
-    return bool(underscore) and name == host
+    return holder.rpartition("_")[0]

@@ -113,6 +113,12 @@ class Metrics:
             "1 while the document in force is kept from memory only, or there is none",
             registry=registry,
         )
+        self.passed_on = Counter(
+            "paddock_passed_on_requests",
+            "Reads that this instance passed on to the one that leads, by outcome",
+            ["outcome"],
+            registry=registry,
+        )
         self.rest_open = Gauge(
             "paddock_rest_open",
             "1 while the REST port answers every caller over plain HTTP",

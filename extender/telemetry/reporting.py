@@ -3,11 +3,15 @@
 import time
 from collections.abc import Callable
 
+from extender.identity.caller import Access, AuthenticatedUser
 from extender.telemetry.logs import Logger
 from extender.telemetry.metrics import Metrics
 
 CLOSED_REPORTED_EVERY = 10.0
 """Seconds between two log lines about closed connections."""
+
+_LONGEST = 253
+"""Characters of a text from a caller in a log line."""
 
 
 class Reporting:
@@ -22,6 +26,7 @@ class Reporting:
         self._log = log
         self._closed_reported_at = float("-inf")
         self._review_reported_at = float("-inf")
+        self._passing_reported_at = float("-inf")
 
     def listed(self, kind: str, items: int, seconds: float) -> None:
         """Count and log a complete list of a kind of objects."""
@@ -48,12 +53,28 @@ class Reporting:
         text = "effect failed after its last attempt"
         self._log.warning(text, effect=effect, namespace=namespace, name=name, error=error)
 
+    def judged(self, user: AuthenticatedUser, access: Access, allowed: bool) -> None:
+        """Log a caller and what it may. A right that is remembered is not logged again."""
+        text = "caller has the right" if allowed else "caller lacks the right and is refused"
+        self._log.info(text, user=user.name[:_LONGEST], verb=access.verb, target=access.target[:_LONGEST])
+
     def review_failed(self, kind: str, error: str) -> None:
         """A review without a verdict; of many, one line in ten seconds. ``error``: a class, and no text."""
         now = time.monotonic()
         if now - self._review_reported_at >= CLOSED_REPORTED_EVERY:
             self._review_reported_at = now
             self._log.warning("review of a caller failed", kind=kind, error=error)
+
+    def passed_on(self, outcome: str, why: str) -> None:
+        """Count a read for the leader, and log one in ten seconds of those that it did not answer.
+
+        ``why``: empty if it was answered.
+        """
+        self._metrics.passed_on.labels(outcome).inc()
+        now = time.monotonic()
+        if why and now - self._passing_reported_at >= CLOSED_REPORTED_EVERY:
+            self._passing_reported_at = now
+            self._log.warning("read was not answered by the leader", outcome=outcome, error=why)
 
     def port_not_opened(self, name: str, error: str) -> None:
         """A port for callers with a login could not be opened; all else goes on."""

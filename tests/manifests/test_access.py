@@ -62,3 +62,13 @@ def test_an_api_service_leads_to_the_port_of_the_aggregated_api(overlay: str) ->
     assert reached["port"] == targets["aggregated"][0]
     # Every port of these asks for a login.
     assert "rest-access" not in given
+
+
+def test_replicas_reach_each_other_at_a_port_that_no_service_leads_to() -> None:
+    _, container = paddock_container("sidecar")
+    ports = {each["name"]: each["containerPort"] for each in container["ports"]}
+    assert int(flags("sidecar")["peer-port"]) == ports["peer"]
+    service = document(MANIFESTS / "sidecar" / "service.yaml")
+    assert {each["targetPort"] for each in service["spec"]["ports"]} == {"rest", "aggregated"}
+    # One instance alone has no other to answer.
+    assert "peer-port" not in flags("service")

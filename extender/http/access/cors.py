@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
+from extender.http.access.guarding import ADDED_HEADERS
 from extender.http.endpoints import inner_path
 
 ALLOWED_HEADERS = "X-Requested-With,Content-Type,Accept,Origin"
@@ -23,12 +24,11 @@ def cors_guard(origins: Callable[[], Collection[str]], *, everyone: bool = False
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
         origin = request.headers.get("Origin", "")
         allowed = "*" if everyone else origin if origin and origin in origins() else ""
+        if allowed and inner_path(request) not in WITHOUT:
+            request[ADDED_HEADERS] = _headers_for(request, allowed, everyone=everyone)
         if not everyone and allowed and _is_preflight(request):
-            return _with_headers(web.Response(status=204), allowed, request, everyone=False)
-        response = await handler(request)
-        if allowed and inner_path(request) not in WITHOUT and not response.prepared:
-            _with_headers(response, allowed, request, everyone=everyone)
-        return response
+            return web.Response(status=204)
+        return await handler(request)
 
     return guarded
 
@@ -37,16 +37,11 @@ def _is_preflight(request: web.Request) -> bool:
     return request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
 
 
-def _with_headers(
-    response: web.Response | web.StreamResponse, origin: str, request: web.Request, *, everyone: bool
-) -> web.Response | web.StreamResponse:
+def _headers_for(request: web.Request, origin: str, *, everyone: bool) -> dict[str, str]:
     posts = inner_path(request) == "/ws/v1/validate-conf"
     headers = {
         "Access-Control-Allow-Origin": origin,
         "Access-Control-Allow-Methods": "OPTIONS, POST" if posts else "GET, OPTIONS",
         "Access-Control-Allow-Headers": ALLOWED_HEADERS if everyone else f"{ALLOWED_HEADERS},Authorization",
     }
-    response.headers.update(headers)
-    if not everyone:
-        response.headers.add("Vary", "Origin")
-    return response
+    return headers if everyone else {**headers, "Vary": "Origin"}

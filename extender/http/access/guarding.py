@@ -4,7 +4,7 @@ A browser on a machine with a port-forward runs pages of other sites. Requests o
 They have another Host (DNS rebinding) or a foreign Origin, or come from a form, an image or a script.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -17,6 +17,9 @@ SECURITY_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Content-Security-Policy": "frame-ancestors 'none'",
 }
+
+ADDED_HEADERS = web.RequestKey("added headers", Mapping[str, str])
+"""Where a guard leaves further headers of the answer, also of one that is sent in pieces."""
 
 
 def _none_listed() -> Collection[str]:
@@ -35,8 +38,10 @@ class Neighbours:
     origins: Callable[[], Collection[str]] = _none_listed
 
 
-async def add_security_headers(_request: web.BaseRequest, response: web.StreamResponse) -> None:
+async def add_headers(request: web.BaseRequest, response: web.StreamResponse) -> None:
     """A signal for each answer, also one that says 404; what a handler has set itself stays."""
+    for name, value in request.get(ADDED_HEADERS, {}).items():
+        response.headers.add(name, value)
     for name, value in SECURITY_HEADERS.items():
         response.headers.setdefault(name, value)
 

@@ -7,6 +7,7 @@ that beginning. So a connection counts as certified only while its context has t
 import os
 import ssl
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from extender.certificates.issuing import KeyPair
@@ -20,24 +21,37 @@ class ServingSource(Protocol):
         """Load both into a context. Raises OSError for parts that do not fit."""
         ...
 
+    def authority(self) -> str:
+        """Authority of the certificates of all instances, as PEM; empty if it is not known.
+
+        Raises OSError.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class ServingFiles:
-    """Paths of a certificate with its chain, and of its key."""
+    """Paths of a certificate with its chain, of its key, and of its authority if instances share one."""
 
     certificate: str
     key: str
+    ca: str = ""
 
     def load(self, context: ssl.SSLContext) -> None:
         """Read both files anew."""
         context.load_cert_chain(self.certificate, self.key)
 
+    def authority(self) -> str:
+        """Read its file anew."""
+        return Path(self.ca).read_text(encoding="ascii", errors="replace") if self.ca else ""
+
 
 @dataclass(frozen=True, slots=True)
 class ServingPair:
-    """A certificate and its key that stand in no file."""
+    """A certificate and its key that stand in no file. ``trusted``: what other instances may show."""
 
     pair: KeyPair
+    trusted: str = ""
 
     def load(self, context: ssl.SSLContext) -> None:
         """OpenSSL reads files alone, so this is one in memory that no other process can open by a name."""
@@ -48,15 +62,22 @@ class ServingPair:
         finally:
             os.close(descriptor)
 
+    def authority(self) -> str:
+        """Each certificate is its own authority."""
+        return self.trusted
+
 
 class RotatingTls:
     """Contexts for the connections of one listener.
 
     Clients may have a certificate or none. One that the authority has not signed ends the handshake.
-    ``asks``: False for a listener that asks for no certificate.
+    ``asks``: ``CERT_NONE`` for a listener that asks for no certificate, ``CERT_REQUIRED`` for one that
+    ends the handshake without it.
     """
 
-    def __init__(self, source: ServingSource, authority: str = "", *, asks: bool = True) -> None:
+    def __init__(
+        self, source: ServingSource, authority: str = "", *, asks: ssl.VerifyMode = ssl.CERT_OPTIONAL
+    ) -> None:
         self._source = source
         self._asks = asks
         self._authority = authority
@@ -113,8 +134,17 @@ class RotatingTls:
         self._source.load(context)
         if self._authority:
             context.load_verify_locations(cadata=self._authority)
-        context.verify_mode = ssl.CERT_OPTIONAL if self._asks else ssl.CERT_NONE
+        context.verify_mode = self._asks
         return context
 
     def _hand_on(self, connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
         connection.context = self._current
+
+
+def calling_context(source: ServingSource, authority: str) -> ssl.SSLContext:
+    """The context to call another instance with. Raises OSError for parts that do not fit, or ValueError."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    source.load(context)
+    context.load_verify_locations(cadata=authority)
+    return context

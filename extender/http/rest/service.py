@@ -32,7 +32,7 @@ from extender.rest.projection.health import Found, HealthRound
 from extender.rest.routes.remembered import Memory, memory_routes
 from extender.rest.routes.reply import Big
 from extender.rest.routes.routes import ledger_routes
-from extender.rest.routes.served import OPENAPI, STACK, served_routes
+from extender.rest.routes.served import OPENAPI, STACK, VALIDATE, served_routes
 from extender.rest.routes.table import Route, Router
 
 DUMP = "/debug/fullstatedump"
@@ -116,9 +116,10 @@ class RestService:
         """Paths that the REST interface answers."""
         handle = self._answering.handle
         return (
-            Endpoint(ANY_METHOD, "/{ws:(?i:ws)}/{tail:.*}", handle),
-            Endpoint("GET", DUMP, handle),
-            Endpoint("GET", STACK, handle),
+            Endpoint("POST", VALIDATE, handle, "verdict on a queue document in the body"),
+            Endpoint(ANY_METHOD, "/{ws:(?i:ws)}/{tail:.*}", handle, by_leader=True),
+            Endpoint("GET", DUMP, handle, by_leader=True),
+            Endpoint("GET", STACK, handle, by_leader=True),
             Endpoint("GET", OPENAPI, handle),
         )
 

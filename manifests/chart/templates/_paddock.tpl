@@ -81,6 +81,9 @@ securityContext:
 {{- if .Values.apiService.enabled }}
   - --aggregated-port={{ .Values.ports.aggregated }}
 {{- end }}
+{{- if and (eq .Values.mode "sidecar") $logins }}
+  - --peer-port={{ .Values.ports.peer }}
+{{- end }}
 {{- if $tls }}
   - --tls-cert=/etc/paddock/tls/tls.crt
   - --tls-key=/etc/paddock/tls/tls.key
@@ -105,6 +108,11 @@ securityContext:
 {{- if .Values.apiService.enabled }}
   - name: aggregated
     containerPort: {{ .Values.ports.aggregated }}
+{{- end }}
+{{- if eq .Values.mode "sidecar" }}
+  # The replica that leads answers the others here; no Service leads to it.
+  - name: peer
+    containerPort: {{ .Values.ports.peer }}
 {{- end }}
 {{- end }}
 {{- if eq .Values.mode "service" }}

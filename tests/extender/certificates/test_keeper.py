@@ -6,7 +6,7 @@ from typing import Any
 
 from extender.certificates.issuing import LIFETIME, KeyPair
 from extender.certificates.keeper import API_SERVICE, SECRET, CertificateKeeper
-from extender.certificates.rotation import PUBLISHED_FOR, RENEWED_AT
+from extender.certificates.rotation import PUBLISHED_FOR, RENEWED_AT, ServingPairs
 from extender.kube.connection.api import NotFound
 from extender.kube.connection.client import ApiClient
 from tests.extender.fake_api import FakeApi
@@ -16,18 +16,24 @@ API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 
 
 class Instance:
-    """Instance with a keeper. ``shown``: the pairs that it handed on."""
+    """Instance with a keeper. ``shown``: the pairs that it handed on; ``trusted``: what it believes."""
 
     def __init__(self, client: ApiClient, wall: Callable[[], float]) -> None:
         self.shown: list[KeyPair] = []
+        self.trusted = ""
         self.keeper = CertificateKeeper(
             client,
             namespace="paddock-system",
             names=lambda: ("localhost",),
-            serve=self.shown.append,
+            serve=self._show,
             wall=wall,
             is_missing=lambda error: isinstance(error, NotFound),
         )
+
+    def _show(self, pairs: ServingPairs) -> None:
+        self.trusted = pairs.trusted
+        if pairs.served not in self.shown[-1:]:
+            self.shown.append(pairs.served)
 
 
 class Clock:
@@ -75,6 +81,7 @@ async def test_a_rotation_reaches_the_api_server_before_any_caller(api: FakeApi,
     staged = secret(api)
     assert published(api) == staged["tls.crt"] + staged["next.crt"]
     assert len(first.shown) == 1
+    assert first.trusted == staged["ca.crt"]
     clock.now += PUBLISHED_FOR
     await second.keeper.check()
     await first.keeper.check()

@@ -11,13 +11,15 @@ import pytest
 import uvloop
 
 from extender.http import intake
+from extender.http.access.guarding import Neighbours, loopback_guard
 from extender.http.connections import SLOW_HEAD, TOO_MANY, Connections
 from extender.http.door import Door as Guards
-from extender.http.health import Admin, admin_app
+from extender.http.endpoints import guarded_app
 from extender.http.intake import SMALL, Intake
 from extender.http.server import MOST_NAMES, Address, listen
+from extender.rest.routes.served import VALIDATE
+from tests.extender.http.rest.test_answering import validating
 from tests.extender.http.test_intake import MIB, PACKED, connection_to, head, node_list
-from tests.extender.http.test_scraping import Fixed
 from tests.extender.rigs import BODIES, VERBS, Door, Rig, answers_of, answers_still, changed, serving
 
 HALF = b"POST /v1/filter HTTP/1.1\r\nHost: local"
@@ -234,46 +236,32 @@ async def test_small_bodies_take_no_more_memory_than_they_may() -> None:
 
 
 async def test_the_admin_port_has_the_same_guards() -> None:
-    async def audit() -> list[str]:
-        return []
-
-    admin = Admin(
-        checks=dict,
-        notes=dict,
-        metrics=Fixed(),
-        yunikorn_metrics=Fixed(),
-        story=lambda *_: None,
-        audit=audit,
-        preemptions=list,
-        validate=lambda _: {"allowed": True},
-    )
     closed: list[str] = []
     guards = Guards(Connections(head_within=0.05, closed=closed.append), Intake(within=0.2))
-    listener = await listen(admin_app(admin, guards), Address("127.0.0.1", 0), shutdown=0.2)
+    app = guarded_app(validating(), guards, loopback_guard(Neighbours()))
+    listener = await listen(app, Address("127.0.0.1", 0), shutdown=0.2)
     url = f"http://127.0.0.1:{listener.addresses[0][1]}"
     try:
         async with aiohttp.ClientSession(url) as client:
-            path = "/ws/v1/validate-conf"
             for body, headers, status in (
                 (b"partitions: []", {}, 200),
                 (PACKED, {"Content-Encoding": "deflate"}, 415),
                 (b" " * 18 * MIB, {}, 400),
             ):
                 payload = io.BytesIO(body)
-                async with client.post(path, data=payload, headers=headers) as response:
+                async with client.post(VALIDATE, data=payload, headers=headers) as response:
                     assert response.status == status
             reader, writer = await asyncio.open_connection("127.0.0.1", listener.addresses[0][1])
-            writer.write(
-                b"POST /ws/v1/validate-conf HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc"
-            )
+            line = f"POST {VALIDATE} HTTP/1.1".encode()
+            writer.write(line + b"\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc")
             assert (await asyncio.wait_for(reader.readline(), 5)).split()[1] == b"408"
             writer.close()
             reader, writer = await asyncio.open_connection("127.0.0.1", listener.addresses[0][1])
             writer.write(b"GET /livez HTTP/1.1\r\n")
             assert await until_closed(reader) == b""
             writer.close()
-            async with client.get("/livez") as response:
-                assert await response.text() == "ok\n"
+            async with client.post(VALIDATE, data=b"partitions: []") as response:
+                assert response.status == 200
     finally:
         await listener.cleanup()
     assert closed == [SLOW_HEAD]

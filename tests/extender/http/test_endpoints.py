@@ -69,6 +69,20 @@ async def test_any_method_reaches_a_handler_that_judges_methods_itself() -> None
     assert (await asked(app, "POST", "/one"))[0] == 405
 
 
+async def test_only_what_the_leader_alone_answers_is_passed_on() -> None:
+    def passing(_own: Handler) -> Handler:
+        async def passed(_request: web.Request) -> web.Response:
+            return web.Response(text="passed on")
+
+        return passed
+
+    table = (*TABLE, Endpoint("GET", "/two", _says_its_path, by_leader=True))
+    app = guarded_app(table, Door(), guard_for("login"), passing=passing)
+    for path, answer in (("/two", "passed on"), ("/one", "GET /one")):
+        assert (await asked(app, "GET", path, Has="login"))[1] == answer
+        assert (await asked(app, "GET", path))[:2] == (403, "login")
+
+
 async def test_every_answer_has_the_headers() -> None:
     for app, path in (
         (guarded_app(TABLE, Door()), "/none"),

@@ -1,7 +1,6 @@
 """The listeners: every cell of the fault table (DESIGN-10), routes, the admin port, mutual TLS."""
 
 import asyncio
-import hashlib
 import json
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -15,7 +14,6 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
-from extender.checking.verdict import validation_of
 from extender.http.health import Admin, admin_app
 from extender.http.server import Address, MutualTls, listen, verbs_app
 from extender.verbs.faults import DeadlinePassed
@@ -319,7 +317,6 @@ async def administering(checks: Mapping[str, str]) -> AsyncIterator[TestClient[A
         metrics=Fixed(b"paddock_pods 3\n"),
         yunikorn_metrics=Fixed(b"yunikorn_queue_app 3\n"),
         story=lambda namespace, name: {"name": name} if namespace == "default" else None,
-        validate=lambda text: validation_of(text, active="none"),
     )
     async with TestClient(TestServer(admin_app(admin))) as client:
         yield client
@@ -343,33 +340,6 @@ async def test_not_ready_says_why_and_is_alive() -> None:
         status, text = await text_of(client, "/readyz")
         assert (status, text.splitlines()[:2]) == (503, ["[+] configured ok", "[-] synced: waiting for pods"])
         assert (await text_of(client, "/livez"))[0] == 200
-
-
-@pytest.mark.rule("REST-10")
-@pytest.mark.parametrize(
-    ("document", "reason"),
-    [
-        (b"", None),
-        (b"partitions: [{queues: [{name: root}]}]", None),
-        (b"partitions: [{queues: [], placementrules: [{name: nowhere}]}]", None),
-        (b"invalid", "must be a mapping"),
-        (b"partitions: [{queues: [], nodesortpolicy: {type: invalid}}]", "undefined policy: invalid"),
-        (b"partitions: [{queues: [{name: a, limits: [{users: [u], maxresources: {vcore: 0}}]}]}]", "zero"),
-        (b"\xff", "UTF-8"),
-    ],
-)
-@pytest.mark.rule("SRC-11")
-async def test_a_document_is_validated_without_being_applied(document: bytes, reason: str | None) -> None:
-    async with administering({}) as client:
-        async with client.post("/ws/v1/validate-conf", data=document) as response:
-            assert response.status == 200
-            answer = await response.json()
-        if reason is None:
-            checksum = hashlib.sha256(document).hexdigest().upper()
-            assert answer == {"allowed": True, "checksum": checksum, "checksumMatch": False}
-        else:
-            assert not answer["allowed"]
-            assert reason in answer["reason"]
 
 
 async def test_metrics_and_stories() -> None:

@@ -99,6 +99,21 @@ async def test_a_lease_that_changes_hands(bench: Bench) -> None:
         assert bench.leadership.held is held
 
 
+async def test_the_holder_is_the_host_that_the_lease_names(bench: Bench) -> None:
+    for holder, host in (("mine_1", "mine"), ("its_own_2", "its_own"), ("no-host", ""), (None, "")):
+        bench.hold(holder)
+        await bench.leadership.poll()
+        assert bench.leadership.holder == host
+    bench.hold("other_1")
+    await bench.leadership.poll()
+    bench.api.fail_next(500, path=LEASES)
+    await bench.leadership.poll()
+    assert bench.leadership.holder == "other"
+    bench.api.delete(LEASES, "kube-scheduler")
+    await bench.leadership.poll()
+    assert bench.leadership.holder == ""
+
+
 async def test_the_beginning_of_acting_is_reported_once(bench: Bench) -> None:
     """The instance may act already by then."""
     begun = []

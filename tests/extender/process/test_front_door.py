@@ -248,6 +248,20 @@ async def test_the_proxy_names_its_user_and_the_right_is_asked_for_again(stage: 
     ]
 
 
+async def test_the_log_names_each_caller_and_what_it_may(stage: Stage) -> None:
+    """Once while the verdict is remembered; no text of a caller can break the line."""
+    await stage.start()
+    await stage.until_proxied("proxy-old", 200)
+    for _ in range(2):
+        await stage.ask("aggregated", f"{ROOT}/ws/v1/metrics", ALICE, certificate="proxy-old")
+        await stage.ask("rest", f"{METRICS}/{'x' * 900}%22%7D", GOOD)
+    (line,) = stage.server.logged("caller has the right")
+    assert (line["user"], line["verb"], line["target"]) == ("alice", "get", "ws/v1/metrics")
+    (line,) = stage.server.logged("caller lacks the right and is refused")
+    assert (line["user"], line["verb"], len(line["target"])) == ("prometheus", "get", 253)
+    assert "good" not in stage.server.stream.getvalue()
+
+
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [

@@ -18,8 +18,16 @@ async def _answer(_request: web.Request) -> web.Response:
     return web.json_response({})
 
 
+async def _answer_in_pieces(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Vary": "Accept-Encoding"})
+    await response.prepare(request)
+    await response.write(b"{}")
+    return response
+
+
 TABLE = (
     Endpoint("GET", "/ws/v1/partitions", _answer),
+    Endpoint("GET", "/ws/v1/events/stream", _answer_in_pieces),
     Endpoint("POST", "/ws/v1/validate-conf", _answer),
     Endpoint("GET", "/ws/v1/metrics", _answer),
 )
@@ -76,3 +84,10 @@ async def test_the_question_before_a_request_needs_no_token() -> None:
     assert (status, found["access-control-allow-origin"]) == (204, UI)
     question["Origin"] = ELSEWHERE
     assert await asked(path, everyone=False, method="OPTIONS", guards=login, **question) == (403, {})
+
+
+@pytest.mark.parametrize("path", ["/ws/v1/partitions", "/ws/v1/events/stream"])
+async def test_an_answer_that_is_sent_in_pieces_has_them_too(path: str) -> None:
+    assert (await asked(path, everyone=True))[1]["access-control-allow-origin"] == "*"
+    assert (await asked(path, everyone=False, Origin=UI))[1]["access-control-allow-origin"] == UI
+    assert (await asked(path, everyone=False, Origin=ELSEWHERE))[1].keys() <= {"vary"}

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from extender.http.access.guarding import SECURITY_HEADERS, Neighbours, add_security_headers, loopback_guard
+from extender.http.access.guarding import SECURITY_HEADERS, Neighbours, add_headers, loopback_guard
 from extender.http.door import DOOR, Door, guard
 from extender.http.server import Address, Listener, listen
 
@@ -26,7 +26,7 @@ class Loopback:
         door = Door()
         neighbours = Neighbours(lambda: self.hosts, lambda: self.origins)
         app = web.Application(middlewares=[guard(door), loopback_guard(neighbours)])
-        app.on_response_prepare.append(add_security_headers)
+        app.on_response_prepare.append(add_headers)
         app[DOOR] = door
 
         async def show(_: web.Request) -> web.Response:
