@@ -5,7 +5,7 @@ import copy
 import socket
 import subprocess
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import cache, partial
@@ -184,9 +184,13 @@ class Stand:
         tls: Tls | None = None,
         policies: tuple[str, ...] = (),
         scheduler_flags: tuple[str, ...] = (),
+        arguments: Callable[[int], Sequence[str]] = lambda _: (),
     ) -> None:
+        """``arguments``: further flags of each Paddock, by its number from 0 on."""
         self.cluster = cluster
         self._tree = tree
+        self._arguments = arguments
+        self._paddocks = 0
         self._config = config
         self._lease = lease
         self._proxied = proxied
@@ -228,9 +232,14 @@ class Stand:
         paddock = PaddockProcess(
             control_plane.kubeconfig(self._users[0], self.proxy.url if self._proxied else None),
             control_plane.folder,
-            arguments=[f"--lease={self._lease}", *(self._tls.arguments if self._tls else ())],
+            arguments=[
+                f"--lease={self._lease}",
+                *(self._tls.arguments if self._tls else ()),
+                *self._arguments(self._paddocks),
+            ],
             host=host,
         )
+        self._paddocks += 1
         self._stack.push_async_callback(paddock.stop)
         await paddock.start()
         return paddock

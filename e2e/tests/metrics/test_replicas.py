@@ -1,55 +1,150 @@
-"""Sums over two replicas: each thing counts once, before and after a failover."""
+"""Sums over two replicas: each thing counts once, before and after a failover.
 
+Paddock is scraped on loopback, and at its REST port over TLS. There Prometheus is a service account to which
+the shipped ClusterRole `paddock-metrics` is bound, and nothing else.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from e2e.cluster.client import Cluster
 from e2e.programs.paddock import PaddockProcess
+from e2e.programs.processes import free_port
 from e2e.programs.prometheus import Job, Prometheus
-from e2e.stands.stand import LEASE, Stand
+from e2e.stands.front_door import NAME, account, serving, trusted
+from e2e.stands.stand import Stand, eventually
 
 QUEUES = {"a": {"max": {"vcore": "4"}}}
+LEASE = "kube-system/paddock-scheduler"
 ALLOCATED = 'yunikorn_queue_resource{queue="root.a", resource="vcore", state="allocated"}'
 OWN = 'paddock_queue_allocated{queue="root.a", resource="vcore"}'
 BOUND = 'yunikorn_scheduler_container_allocation_attempt_total{state="allocated"}'
 
 
-def address_of(paddock: PaddockProcess) -> str:
-    """Where its metrics are."""
-    return f"127.0.0.1:{paddock.admin_port}"
+@dataclass
+class Scraping:
+    """Addresses at which replicas are scraped, and what Prometheus needs for that."""
+
+    cluster: Cluster
+    folder: Path
+    ports: dict[str, int] = field(default_factory=lambda: {"rest": free_port()})
+
+    def arguments(self, number: int) -> Sequence[str]:
+        """Flags of a replica. Replicas have the same port, at another address of loopback each."""
+        return serving(f"127.0.0.{number + 1}", self.ports)
+
+    def address_of(self, _paddock: PaddockProcess, number: int) -> str:
+        """Where its metrics are."""
+        return f"127.0.0.{number + 1}:{self.ports['rest']}"
+
+    async def further(self) -> dict[str, Any]:
+        """Members of the job: a token in a file, the authority in a file, and the name to verify."""
+        token, authority = self.folder / "token", self.folder / "ca.crt"
+        scraper = await account(self.cluster, "prometheus", role="paddock-metrics")
+        await asyncio.to_thread(token.write_text, scraper)
+        await asyncio.to_thread(authority.write_text, await trusted(self.cluster))
+        return {
+            "scheme": "https",
+            "authorization": {"type": "Bearer", "credentials_file": str(token)},
+            "tls_config": {"ca_file": str(authority), "server_name": NAME},
+        }
 
 
+class OnLoopback(Scraping):
+    """Scraping at the admin port, without a login."""
+
+    def arguments(self, number: int) -> Sequence[str]:
+        return ()
+
+    def address_of(self, paddock: PaddockProcess, _number: int) -> str:
+        return f"127.0.0.1:{paddock.admin_port}"
+
+    async def further(self) -> dict[str, Any]:
+        return {}
+
+
+@pytest.mark.parametrize("kind", [OnLoopback, Scraping], ids=["on loopback", "over TLS with a token"])
 @pytest.mark.rule("METRIC-1", "METRIC-2", "METRIC-16")
-async def test_sums_count_each_thing_once_over_a_failover(cluster: Cluster, tmp_path: Path) -> None:
+async def test_sums_count_each_thing_once_over_a_failover(
+    cluster: Cluster, tmp_path: Path, kind: Callable[[Cluster, Path], Scraping]
+) -> None:
     """A host dies. The other one goes on when its series are gone, as after the end of a Lease."""
-    async with Stand(cluster, QUEUES, lease=LEASE) as stand:
+    scraping = kind(cluster, tmp_path)
+    async with Stand(
+        cluster,
+        QUEUES,
+        config="sidecar/scheduler-config-plain.yaml",
+        user="paddock",
+        lease=LEASE,
+        arguments=scraping.arguments,
+    ) as stand:
         await cluster.add_nodes(1, cpu="4")
         first, second = stand.paddock, await stand.stand_by()
-        job = Job("paddock", "/metrics", [address_of(first), address_of(second)])
+        leader, standby = (scraping.address_of(each, number) for number, each in enumerate((first, second)))
+        job = Job("paddock", "/metrics", [leader, standby], await scraping.further())
         async with Prometheus(tmp_path, job) as prometheus:
             await prometheus.until_scraped()
             await cluster.create_pod("p1", queue="root.a")
             await stand.pods.until(lambda: len(stand.pods.bound()) == 1, "the first is bound")
-            await expect(prometheus, leader=first, cores=1)
+            await expect(prometheus, leader=leader, cores=1)
             assert await prometheus.value("count(process_resident_memory_bytes)") == 2
 
             await first.kill()
-            await prometheus.until_value(f'up{{instance="{address_of(first)}"}}', 0)
+            await prometheus.until_value(f'up{{instance="{leader}"}}', 0)
             await prometheus.until(ALLOCATED, lambda found: not found)
             await stand.fail_over(second)
-            await expect(prometheus, leader=second, cores=1)
+            await expect(prometheus, leader=standby, cores=1)
             await cluster.create_pod("p2", queue="root.a")
             await stand.pods.until(lambda: len(stand.pods.bound()) == 2, "the second is bound")
-            await expect(prometheus, leader=second, cores=2)
+            await expect(prometheus, leader=standby, cores=2)
             for each in (ALLOCATED, OWN, BOUND):
                 assert await prometheus.value(f"max_over_time(count({each})[10m:1s])") == 1
 
 
-async def expect(prometheus: Prometheus, *, leader: PaddockProcess, cores: int) -> None:
+async def expect(prometheus: Prometheus, *, leader: str, cores: int) -> None:
     """Wait until one instance leads, and sums over both are of so many pods with a core each."""
-    await prometheus.until_value(f'sum(paddock_leading{{instance="{address_of(leader)}"}})', 1)
+    await prometheus.until_value(f'sum(paddock_leading{{instance="{leader}"}})', 1)
     await prometheus.until_value("sum(paddock_leading)", 1)
     await prometheus.until_value(f"sum({ALLOCATED})", cores * 1000)
     await prometheus.until_value(f"sum({OWN})", cores * 1000)
     await prometheus.until_value(f"sum({BOUND})", cores)
+
+
+async def test_a_scrape_without_the_right_reads_nothing(cluster: Cluster, tmp_path: Path) -> None:
+    """As an account to which no role is bound, and without a token."""
+    scraping = Scraping(cluster, tmp_path)
+    async with Stand(
+        cluster,
+        QUEUES,
+        config="sidecar/scheduler-config-plain.yaml",
+        user="paddock",
+        arguments=scraping.arguments,
+    ):
+        right = await scraping.further()
+        idle = tmp_path / "idle"
+        await asyncio.to_thread(idle.write_text, await account(cluster, "idle"))
+        target = [f"127.0.0.1:{scraping.ports['rest']}"]
+        jobs = (
+            Job("right", "/metrics", target, right),
+            Job("idle", "/metrics", target, {**right, "authorization": {"credentials_file": str(idle)}}),
+            Job("none", "/metrics", target, {**right, "authorization": None}),
+            Job("yunikorn", "/ws/v1/metrics", target, right),
+            Job("audit", "/debug/audit", target, right),
+        )
+        async with Prometheus(tmp_path, *jobs) as prometheus:
+            await prometheus.until_value('up{job="right"}', 1)
+            await prometheus.until_value('up{job="yunikorn"}', 1)
+            for name in ("idle", "none", "audit"):
+                await prometheus.until_value(f'up{{job="{name}"}}', 0)
+                assert await prometheus.ask(f'{{job="{name}", __name__=~"paddock_.*|yunikorn_.*"}}') == []
+
+            async def is_refused() -> bool:
+                found = await prometheus.complaints()
+                return any("403" in each for each in found) and any("401" in each for each in found)
+
+            await eventually(is_refused, "Prometheus is told why")
