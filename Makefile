@@ -75,8 +75,8 @@ e2e: control-plane helm
 soak: control-plane
 	$(BIN)/python -m e2e.soak --seconds $(SOAK_SECONDS) --seed $(SEED)
 
-# Random histories of the properties: PROPERTY=quota, preemption or ordering, all by default. Each COUNT times
-# from SEED on, by JOBS processes; what is played is noted in .cache/histories.txt, and not played again.
+# Random histories of the properties: PROPERTY=quota, preemption, ordering or explanation, all by default. Each
+# COUNT times from SEED on, by JOBS processes; what is played is noted in .cache/histories.txt, and not played again.
 histories: $(STAMP)
 	$(BIN)/python -m tests.histories --seed $(SEED) --count $(COUNT) --jobs $(JOBS) --property "$(PROPERTY)"
 

@@ -3,7 +3,7 @@
 The engine hands a view to a synchronous rule, and never holds it across an ``await``.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.admission.backoff import backs_off
@@ -21,6 +21,9 @@ from core.ledger.state.admission import CycleRequest, Turn, Unguarded
 from core.ledger.state.preemption import Offer
 from core.ledger.state.usage import Episode, OverMaxPlace
 from core.ledger.timers import next_due
+from core.ledger.trial.change import Change
+from core.ledger.trial.overlay import overlay_of
+from core.ledger.trial.trial import Trial
 from core.queues.queue import Queue
 from core.queues.quota_check import Extra, QuotaCheck
 from core.queues.spec import LimitSpec, PartitionSpec
@@ -290,6 +293,13 @@ class LedgerView(OrderView):
     def victims_of(self, uid: PodUid) -> Collection[PodUid]:
         """Pods chosen as victims for an ask. Read only."""
         return self._state.preemption.victims.get(uid, ())
+
+    def trial(self, uid: PodUid, change: Change, below: Iterable[QueuePath] | None) -> Trial:
+        """Trial cycle after a change, to be run by the caller, with the ledger as it is now.
+
+        ``below``: queues whose asks may gain by it; None for all. Changes nothing. Cost: see `overlay_of`.
+        """
+        return Trial(overlay_of(self._state, change), uid, below)
 
     def due_round(self) -> object:
         """Value that changes whenever asks are added to `trying`, and with each document."""

@@ -1,6 +1,7 @@
 """A queue: its configuration, and the usage of its pods. Bookkeeping only, no rules."""
 
 from collections.abc import Mapping
+from copy import copy
 
 from core.ids import ROOT, AppId, QueuePath
 from core.queues.properties import QueueProperties, inherited, properties_from
@@ -130,6 +131,19 @@ class Queue:
         from_parent = self.parent.entries if self.parent is not None and not self.dynamic else {}
         self.entries = inherited(from_parent, self.spec.properties)
         self.properties = properties_from(self.entries, is_leaf=self.spec.is_leaf)
+
+    def beside(self, above: "Queue | None", *, less: Tally | None, completed: frozenset[AppId]) -> "Queue":
+        """Copy below a copy of its parent, for a trial. Counters are shared as far as they stay the same.
+
+        ``less``: allocated amounts that are left out. ``completed``: applications that do not run.
+        """
+        twin: Queue = copy(self)
+        twin.parent = above
+        twin.chain = (twin, *(above.chain if above is not None else ()))
+        if less is not None:
+            twin.allocated = Tally(Resource.sum_of(self.allocated, less.as_resource().times(-1)))
+            twin.running = self.running - completed
+        return twin
 
     def __repr__(self) -> str:
         return f"Queue({self.path})"

@@ -15,8 +15,11 @@ from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PROPERTIES = ("quota", "preemption", "ordering")
-"""Each a module beside this one with ``play(seed)``, which raises AssertionError with the history."""
+PROPERTIES = ("quota", "preemption", "ordering", "explanation")
+"""Each a module beside this one with ``play(seed)``, which raises AssertionError with the history.
+
+A module may have ``figures()``, a text about all that it has played so far.
+"""
 
 PIECE = 250
 HELD = "held"
@@ -36,12 +39,13 @@ class Piece:
 
 @dataclass(frozen=True)
 class Played:
-    """``failed``: the seed that did, None when all held; ``why``: its text."""
+    """``failed``: the seed that did, None when all held; ``why``: its text. ``figures``: of the property."""
 
     piece: Piece
     seconds: float
     failed: int | None = None
     why: str = ""
+    figures: str = ""
 
     @property
     def verdict(self) -> str:
@@ -71,15 +75,16 @@ def pieces(names: Sequence[str], first: int, count: int) -> Iterator[Piece]:
 
 
 def played(piece: Piece) -> Played:
-    play = import_module(f"tests.histories.{piece.name}").play
+    module = import_module(f"tests.histories.{piece.name}")
     began = time.perf_counter()
     for seed in range(piece.first, piece.first + piece.count):
         try:
-            play(seed)
+            module.play(seed)
         except Exception as error:  # noqa: BLE001 - whatever is raised, its seed must be told
             why = f"{type(error).__name__}: {error}"
             return Played(piece, time.perf_counter() - began, seed, why)
-    return Played(piece, time.perf_counter() - began)
+    figures = module.figures() if hasattr(module, "figures") else ""
+    return Played(piece, time.perf_counter() - began, figures=figures)
 
 
 def run(wanted: Sequence[Piece], notes: Path, *, jobs: int) -> int:
@@ -95,7 +100,7 @@ def run(wanted: Sequence[Piece], notes: Path, *, jobs: int) -> int:
             line = result.piece.line(digest, result.outcome)
             with notes.open("a") as file:
                 file.write(line + "\n")
-            print(f"{line} in {result.seconds:.1f} s", flush=True)
+            print(f"{line} in {result.seconds:.1f} s{result.figures}", flush=True)
             if result.failed is not None:
                 print(result.why, file=sys.stderr, flush=True)
                 # Of a long output often only the end is kept.

@@ -4,6 +4,7 @@ from collections.abc import Generator
 from dataclasses import replace
 
 from core.decisions.explanation.before import pods_before
+from core.decisions.explanation.changes import find_changes
 from core.decisions.explanation.holders import holders_on, holders_under
 from core.decisions.explanation.obstacles import obstacles_of, standing_of
 from core.decisions.explanation.preempting import preemption_of
@@ -65,11 +66,15 @@ def explain_pod(view: LedgerView, uid: PodUid, *, now: float) -> Steps:
         before = yield from pods_before(view, record, leaf, application)
         preemption = yield from preemption_of(view, record, now=now)
         explanation = replace(explanation, before=before, preemption=preemption)
+    if _waits(view, record, explanation.standing):
+        remedies = yield from find_changes(view, record, obstacles)
+        explanation = replace(explanation, remedies=remedies)
     return replace(explanation, obstacles=tuple(named), nodes=nodes)
 
 
 def _waits(view: LedgerView, record: PodRecord, standing: PodStanding) -> bool:
-    return standing is PodStanding.PENDING and not view.has_turn(record.uid)
+    waits = standing in (PodStanding.PENDING, PodStanding.GATED)
+    return waits and not view.has_turn(record.uid)
 
 
 def _explanation(view: LedgerView, record: PodRecord) -> PodExplanation:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from heapq import nsmallest
 
 from core.decisions.explanation.values import NodeCounts
 from core.ids import NO_NODE, NodeName, PodUid
@@ -13,6 +14,9 @@ from core.workload.nodes.node import NodeFacts
 
 UNITS_AT_MOST = 1_500
 """Units of work, of about ten microseconds, that the nodes of one ask get. The others stay unjudged."""
+
+NEAREST = 8
+"""Nodes that lack capacity and are remembered."""
 
 _NODES_PER_UNIT = 4
 _WEIGHT_PER_UNIT = 16
@@ -29,12 +33,14 @@ class NodeSurvey:
     owners: set[PodUid] = field(default_factory=set)
     #: Amounts that the nearest node has free.
     free: dict[str, int] = field(default_factory=dict)
+    #: Admitting nodes that lack capacity, those that lack least first.
+    lacking: list[NodeName] = field(default_factory=list)
 
 
 def survey_nodes(view: LedgerView, record: PodRecord) -> Generator[int, None, NodeSurvey]:
     """Judge the nodes for an ask, in steps of some units of work. Cost: O(nodes)."""
     found, counts, left = NodeSurvey(), Counter[str](), UNITS_AT_MOST
-    nearest: tuple[float, NodeName] | None = None
+    short: list[tuple[float, NodeName]] = []
     own = record.daemon.required_node
     names = list(view.nodes) if not own else [own] if own in view.nodes else []
     per_node = 1 / _NODES_PER_UNIT + record.facts.constraints.weight / _WEIGHT_PER_UNIT
@@ -53,9 +59,10 @@ def survey_nodes(view: LedgerView, record: PodRecord) -> Generator[int, None, No
         counts[reason] += 1
         judged += 1
         spent += per_node
-        if reason == CAPACITY and (nearest is None or (lack, name) < nearest):
-            nearest = (lack, name)
-    at = nearest[1] if nearest is not None else NO_NODE
+        if reason == CAPACITY:
+            short.append((lack, name))
+    found.lacking = [name for _, name in nsmallest(NEAREST, short)]
+    at = found.lacking[0] if found.lacking else NO_NODE
     unfit = tuple(sorted((each, count) for each, count in counts.items() if each))
     found.counts = NodeCounts(judged, len(names) - judged, counts[FITS], unfit, at)
     free = view.free_on(at)

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from core.decisions.preemption.receipts import Stop
 from core.ids import NO_NODE, AppId, NodeName, QueuePath
+from core.ledger.trial.change import Change
 from core.queues.limit_state import LimitState
 from core.reasons import Code
 
@@ -170,6 +171,31 @@ class Preempting:
     victims: tuple[OtherPod, ...] = ()
 
 
+class Remedy(StrEnum):
+    """Outcome of the search for a change that would free a pod."""
+
+    NOTHING = "nothing"
+    """No change is needed: the next cycle gives the pod its turn."""
+    FOUND = "found"
+    NONE_FOUND = "none found"
+    OUT_OF_REACH = "out of reach"
+    """Obstacles stand in the way that neither capacity nor a higher limit lifts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedies:
+    """Changes that would free a pod, each minimal: raised limits, a new node, ended pods, in this order."""
+
+    remedy: Remedy
+    changes: tuple[Change, ...] = ()
+    #: Obstacles that no such change lifts.
+    beyond: tuple[Code | Barrier, ...] = ()
+    #: Number of cycles that were played.
+    trials: int = 0
+    #: True if the budget ended the search.
+    exhausted: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class PodExplanation:
     """Everything that stands between a pod and running, at one moment."""
@@ -185,3 +211,5 @@ class PodExplanation:
     before: tuple[Ahead, ...] = ()
     #: Part of preemption; None for a pod that does not wait for capacity.
     preemption: Preempting | None = None
+    #: Changes that would free it; None for a pod that does not wait.
+    remedies: Remedies | None = None

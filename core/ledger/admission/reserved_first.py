@@ -46,7 +46,7 @@ def serve_reserved(state: State, node_for: Callable[[WaitingKey], NodeName | Non
             if not offered:
                 undo(state, record)
             yield TURN, list(give_turn(state, record, seat, elsewhere))
-        elif not (offered or (still_helps(state, record) and _comes_together(state, record, seat))):
+        elif not (offered or (still_helps(state, record) and comes_together(state, record, seat))):
             undo(state, record)
             yield 0, []
 
@@ -64,7 +64,7 @@ def _tend_unguarded(state: State, record: PodRecord, name: NodeName) -> Effects:
     return []
 
 
-def _comes_together(state: State, record: PodRecord, seat: Seat) -> bool:
+def comes_together(state: State, record: PodRecord, seat: Seat) -> bool:
     """True if the reserved node may still get enough capacity, from victims or from pods that end."""
     if record.preemption.triggered:
         return record.uid in state.preemption.victims

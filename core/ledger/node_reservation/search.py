@@ -6,7 +6,7 @@ decide.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -151,18 +151,45 @@ def _finds_node(state: State, uid: PodUid, found: dict[tuple[Kind, NodeName], bo
 def search_node(state: State, record: PodRecord) -> Iterator[bool]:
     """Reserve a node for an ask, if there is one. A step for each node."""
     record.node_reservation.searched_at = state.now
-    found: list[Candidate] = []
-    size = record.facts.size
-    together = dict.fromkeys(size.names(), 0)
-    for name, node in list(state.cluster.nodes.items()):
+    search = _Search(record)
+    for node in list(state.cluster.nodes.values()):
         yield False
-        if name not in state.reservations.of and _takes(state, node, record):
-            free = state.usage.free_capacity.free_on(name)
-            found.append(Candidate(left_on(free, size), name))
-            for each in together:
-                together[each] += max(0, free.get(each, 0))
-    if found and all(together[name] >= amount for name, amount in size.items()):
-        _reserve(state, record, min(found).name)
+        search.check(state, node, state.reservations.of)
+    name = search.best
+    if name is not None:
+        _reserve(state, record, name)
+
+
+def best_node(state: State, record: PodRecord, besides: Container[NodeName]) -> NodeName | None:
+    """Node that a search would reserve now, found at once. ``besides``: reserved nodes. Cost: O(nodes)."""
+    search = _Search(record)
+    for node in state.cluster.nodes.values():
+        search.check(state, node, besides)
+    return search.best
+
+
+class _Search:
+    """Nodes that a search has found so far, and the capacity of all of them together."""
+
+    def __init__(self, record: PodRecord) -> None:
+        self._record = record
+        self._found: list[Candidate] = []
+        self._together = dict.fromkeys(record.facts.size.names(), 0)
+
+    def check(self, state: State, node: NodeFacts, besides: Container[NodeName]) -> None:
+        """Check one node."""
+        if node.name in besides or not _takes(state, node, self._record):
+            return
+        free = state.usage.free_capacity.free_on(node.name)
+        self._found.append(Candidate(left_on(free, self._record.facts.size), node.name))
+        for each in self._together:
+            self._together[each] += max(0, free.get(each, 0))
+
+    @property
+    def best(self) -> NodeName | None:
+        """Node to reserve; None if all nodes together lack the capacity."""
+        enough = all(self._together[name] >= amount for name, amount in self._record.facts.size.items())
+        return min(self._found).name if self._found and enough else None
 
 
 def left_on(free: Mapping[str, int], size: Resource) -> float:

@@ -45,6 +45,16 @@ class Limits:
         level = self._levels.get(path)
         return level.groups.get(group) if level is not None else None
 
+    def with_entry(self, path: QueuePath, old: LimitSpec, new: LimitSpec) -> "Limits":
+        """Limits with one entry of a queue replaced, for all that it names."""
+        level, changed = self._levels[path], Limits()
+        own = _Level(
+            {name: new if each is old else each for name, each in level.users.items()},
+            {name: new if each is old else each for name, each in level.groups.items()},
+        )
+        changed._levels = {**self._levels, path: own}
+        return changed
+
     def group_for(self, paths: Iterable[QueuePath], groups: Sequence[str]) -> str:
         """Group that an application counts for; empty for none (UGM-5). ``paths``: from its leaf up."""
         for path in paths:

@@ -1,0 +1,198 @@
+"""Search for small changes that free an ask: raised limits, a new node, or ended pods."""
+
+from collections.abc import Generator, Iterable, Mapping
+
+from core.decisions.explanation.ending import pods_to_end
+from core.decisions.explanation.minimal import minimal
+from core.decisions.explanation.playing import Budget, play, raised, resized
+from core.decisions.explanation.shortages import Shortages, is_raisable, shortages_of
+from core.decisions.explanation.values import Barrier, Obstacle, Remedies, Remedy
+from core.decisions.preemption.contention import state_aware_hold
+from core.ids import NodeName
+from core.ledger.pods.record import PodRecord
+from core.ledger.trial.change import NO_CHANGE, Change
+from core.ledger.trial.figures import limits_after, used_on
+from core.ledger.trial.trial import Trial
+from core.ledger.view import LedgerView
+from core.queues.limit_state import LimitKey
+from core.reasons import Code
+from core.resource import Resource
+from core.workload.nodes.affinity import admits
+from core.workload.nodes.matching import labels_for
+from core.workload.nodes.node import NodeFacts
+
+BEYOND_ALL = 2**60
+"""Amount that lifts a limit altogether."""
+
+ROUNDS = 4
+"""Times that further limits are lifted, or that a change is extended by what others took."""
+
+NEW_NODE = "new-node"
+
+OUT_OF_REACH = frozenset[Code | Barrier](
+    {
+        *(Code.NOT_READY, Code.ACCESS_DENIED, Code.PLACEMENT_FAILED, Code.QUEUE_NOT_LEAF),
+        *(Code.QUEUE_DRAINING, Code.GANG_TOO_LARGE, Code.GANG_NOT_FIFO, Code.RESERVATION_TIMEOUT),
+        *(Code.STATE_AWARE_HOLD, Code.GANG_INCOMPLETE, Code.WAITING_FOR_PLACEHOLDER),
+        *(Barrier.LEAVING, Barrier.FOREIGN_GATE, Barrier.BACK_OFF, Barrier.APPLICATION_BACK_OFF),
+        *(Barrier.POD_GROUP_BACK_OFF, Barrier.NODES_NOT_JUDGED),
+    }
+)
+"""Obstacles that neither capacity nor a higher limit lifts."""
+
+Search = Generator[int, None, Change | None]
+
+
+def find_changes(
+    view: LedgerView, record: PodRecord, obstacles: Iterable[Obstacle]
+) -> Generator[int, None, Remedies]:
+    """Changes that would free a waiting ask, each checked by a trial. See `Remedies` for none."""
+    beyond = tuple(each.code for each in obstacles if each.code in OUT_OF_REACH)
+    leaf, app_id = view.queue_of(record), record.membership.application
+    application = view.application(app_id) if app_id is not None else None
+    if beyond or leaf is None or application is None:
+        return Remedies(Remedy.OUT_OF_REACH, beyond=beyond)
+    budget = Budget()
+    trial = yield from play(view, record, NO_CHANGE, budget)
+    if trial is not None and trial.placed:
+        return Remedies(Remedy.NOTHING, trials=budget.trials)
+    known = yield from shortages_of(view, record, leaf, application)
+    found: list[Change] = []
+    for search in (_by_raises, _by_node, _by_ending):
+        if search is _by_node and found:
+            continue
+        change = yield from search(view, known, budget)
+        change = (yield from minimal(view, known, change, budget)) if change is not None else None
+        if change is not None:
+            found.append(change)
+    if not found and state_aware_hold(view, application, leaf) is not None:
+        return Remedies(Remedy.OUT_OF_REACH, beyond=(Code.STATE_AWARE_HOLD,), trials=budget.trials)
+    remedy = Remedy.FOUND if found else Remedy.NONE_FOUND
+    return Remedies(remedy, tuple(found), trials=budget.trials, exhausted=budget.is_over())
+
+
+# -- raised limits -------------------------------------------------------------------------------------------
+
+
+def _by_raises(view: LedgerView, known: Shortages, budget: Budget) -> Search:
+    """Raises of all limits that bind, without a new node."""
+    if known.lacks_node:
+        return None
+    return (yield from _covering(view, known, None, budget))
+
+
+def _by_node(view: LedgerView, known: Shortages, budget: Budget) -> Search:
+    """A new node, with raises of the limits that bind besides.
+
+    Also where a node would take the ask, if others take that node once the limits are raised.
+    """
+    node = _new_node(view, known)
+    return (yield from _covering(view, known, node, budget)) if node is not None else None
+
+
+def _new_node(view: LedgerView, known: Shortages) -> NodeFacts | None:
+    """Smallest node that takes the ask and fills the gap of the cluster. None if no label admits it."""
+    facts, missing = known.record.facts, known.of_cluster
+    if known.record.daemon.required_node:
+        return None
+    labels = labels_for(facts.constraints)
+    name, number = NodeName(NEW_NODE), 1
+    while name in view.nodes:
+        name, number = NodeName(f"{NEW_NODE}-{number}"), number + 1
+    amounts = {each: max(amount, missing.get(each, 0)) for each, amount in facts.size.items() if amount > 0}
+    node = NodeFacts(name, Resource(amounts), labels=labels or {})
+    return node if labels is not None and admits(node, facts.constraints) else None
+
+
+def _covering(view: LedgerView, known: Shortages, node: NodeFacts | None, budget: Budget) -> Search:
+    """The change that covers what the ask lacks, and what others take before it."""
+    lacking = known.of_limits
+    change = Change(raised(lacking), node=node)
+    if change != NO_CHANGE:
+        trial = yield from play(view, known.record, change, budget)
+        if trial is None or trial.placed:
+            return change if trial is not None else None
+    keys = set(lacking)
+    for _ in range(ROUNDS):
+        trial = yield from play(view, known.record, _lifted(keys, node), budget)
+        if trial is None:
+            return None
+        if trial.placed:
+            return (yield from _extended(view, known, _measured(known, trial, keys, node), budget))
+        more = {each.key for each in limits_after(trial) if each.short and is_raisable(each.key)} - keys
+        if not more:
+            return None
+        keys |= more
+    return None
+
+
+def _lifted(keys: Iterable[LimitKey], node: NodeFacts | None) -> Change:
+    """The change that lifts limits altogether, and makes the node as large as can be."""
+    huge = None if node is None else resized(node, dict.fromkeys(node.allocatable.names(), BEYOND_ALL))
+    return Change(raised(dict.fromkeys(keys, BEYOND_ALL)), node=huge)
+
+
+def _measured(known: Shortages, trial: Trial, keys: Iterable[LimitKey], node: NodeFacts | None) -> Change:
+    """The change that allows exactly what was taken in a trial up to the turn of the ask."""
+    lacking, after = known.of_limits, {each.key: each for each in limits_after(trial)}
+    amounts: dict[LimitKey, int] = {}
+    for key in keys:
+        # The ask is a part of the usage of resources, but its application not of the number of others.
+        used = after[key].used + (0 if key.resource else 1) if key in after else 0
+        amounts[key] = max(lacking.get(key, 0), used - known.limits[key].bound)
+    if node is None:
+        return Change(raised(amounts))
+    held = used_on(trial, _of_trial(trial, node), known.record.facts.size)
+    sized = {name: max(amount, held.get(name, 0)) for name, amount in node.allocatable.items()}
+    cluster = {key.resource: each for key, each in known.limits.items() if not is_raisable(key)}
+    for name in sized:
+        if name in cluster:
+            used = next(
+                each.used for key, each in after.items() if not is_raisable(key) and key.resource == name
+            )
+            sized[name] = max(sized[name], used - cluster[name].bound)
+    return Change(raised(amounts), node=resized(node, sized))
+
+
+def _of_trial(trial: Trial, node: NodeFacts) -> NodeFacts:
+    return trial.state.cluster.nodes[node.name]
+
+
+def _extended(view: LedgerView, known: Shortages, change: Change, budget: Budget) -> Search:
+    """The change, extended while others take what it adds. None if it never suffices."""
+    for _ in range(ROUNDS):
+        trial = yield from play(view, known.record, change, budget)
+        if trial is None or trial.placed:
+            return change if trial is not None else None
+        gaps = {each.key: each.short for each in limits_after(trial) if each.short and is_raisable(each.key)}
+        amounts = {each.key: each.by for each in change.raises}
+        if not gaps:
+            return None
+        more = {key: amounts.get(key, 0) + gaps.get(key, 0) for key in {*amounts, *gaps}}
+        change = Change(raised(more), node=change.node)
+    return None
+
+
+# -- ended pods ----------------------------------------------------------------------------------------------
+
+
+def _by_ending(view: LedgerView, known: Shortages, budget: Budget) -> Search:
+    """Running pods whose end would free the ask."""
+    gaps: Mapping[LimitKey, int] = known.of_limits
+    if any(not key.resource for key in gaps):
+        return None
+    extra: dict[LimitKey, int] = {}
+    for _ in range(ROUNDS):
+        ended = yield from pods_to_end(view, known, extra)
+        if not ended:
+            return None
+        change = Change(ended=ended)
+        trial = yield from play(view, known.record, change, budget)
+        if trial is None or trial.placed:
+            return change if trial is not None else None
+        after = {each.key: each.short for each in limits_after(trial) if each.short and each.key.resource}
+        if not after:
+            return None
+        for key, short in after.items():
+            extra[key] = extra.get(key, 0) + short
+    return None

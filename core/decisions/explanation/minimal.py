@@ -1,0 +1,86 @@
+"""Check that a change is minimal: with less of any component the ask is not placed."""
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+
+from core.decisions.explanation.playing import Budget, play, with_node_amount, with_raise, without
+from core.decisions.explanation.shortages import Shortages
+from core.ledger.trial.change import Change
+from core.ledger.view import LedgerView
+
+Checked = Generator[int, None, Change | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A part of a change with an amount. ``least``: no smaller amount can be enough, by arithmetic alone."""
+
+    amount: int
+    least: int
+    #: Change with another amount of it.
+    changed: Callable[[Change, int], Change]
+
+
+def components_of(change: Change, known: Shortages) -> Iterator[Component]:
+    """Amounts of a change: each raise, and each resource of the new node."""
+    lacking = known.of_limits
+    for each in change.raises:
+        key = each.key
+        yield Component(each.by, lacking.get(key, 0), lambda given, by, key=key: with_raise(given, key, by))  # type: ignore[misc]
+    if change.node is None:
+        return
+    size, bound = known.record.facts.size, known.fits_nowhere
+    for name, amount in change.node.allocatable.items():
+        least = size.get(name) if bound else 0
+        yield Component(
+            amount,
+            least,
+            lambda given, by, name=name: with_node_amount(given, name, by),  # type: ignore[misc]
+        )
+
+
+def minimal(view: LedgerView, known: Shortages, change: Change, budget: Budget) -> Checked:
+    """The change with each component as small as it can be beside the others. None beyond the budget.
+
+    The change places the ask. The result was played, and so was each smaller neighbour of it, unless
+    arithmetic alone rules that out.
+    """
+    while True:
+        smaller = yield from _one_smaller(view, known, change, budget)
+        if smaller is None or smaller == change:
+            return smaller
+        change = smaller
+
+
+def _one_smaller(view: LedgerView, known: Shortages, change: Change, budget: Budget) -> Checked:
+    """The change with one component lowered as far as possible. None beyond the budget."""
+    for part in list(components_of(change, known)):
+        if part.amount <= part.least:
+            continue
+        trial = yield from play(view, known.record, part.changed(change, part.amount - 1), budget)
+        if trial is None:
+            return None
+        if trial.placed:
+            return (yield from _lowered(view, known, change, part, budget))
+    for at in range(len(change.ended)):
+        trial = yield from play(view, known.record, without(change, at), budget)
+        if trial is None:
+            return None
+        if trial.placed:
+            return without(change, at)
+    return change
+
+
+def _lowered(view: LedgerView, known: Shortages, change: Change, part: Component, budget: Budget) -> Checked:
+    """Halve the range between an amount that fails and one that places the ask, until they are neighbours."""
+    fails, places = part.least - 1, part.amount - 1
+    while places - fails > 1:
+        middle = (fails + places) // 2
+        trial = yield from play(view, known.record, part.changed(change, middle), budget)
+        if trial is None:
+            return None
+        if trial.placed:
+            places = middle
+        else:
+            fails = middle
+    return part.changed(change, places)

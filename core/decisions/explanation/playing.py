@@ -1,0 +1,94 @@
+"""Trials of changes for one ask, within a budget. Only a played cycle tells what a change does."""
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field, replace
+
+from core.ids import QueuePath
+from core.ledger.pods.record import PodRecord
+from core.ledger.trial.change import Change, Raise
+from core.ledger.trial.trial import Trial
+from core.ledger.view import LedgerView
+from core.queues.limit_state import LimitKey
+from core.resource import Resource
+from core.workload.nodes.node import NodeFacts
+
+UNITS_AT_MOST = 2_500
+"""Units of work, of about ten microseconds, for all trials of one explanation."""
+
+_COPY = 20
+_NODES_PER_UNIT = 200
+
+Play = Generator[int, None, Trial | None]
+
+
+@dataclass(slots=True)
+class Budget:
+    """Work that trials may still cost, and how many were played."""
+
+    left: int = field(default_factory=lambda: UNITS_AT_MOST)
+    trials: int = 0
+
+    def is_over(self) -> bool:
+        """True if nothing more is played."""
+        return self.left <= 0
+
+
+def play(view: LedgerView, record: PodRecord, change: Change, budget: Budget) -> Play:
+    """Play a change. None if the budget does not suffice."""
+    if budget.is_over():
+        return None
+    trial = view.trial(record.uid, change, _below(view, record, change))
+    budget.trials += 1
+    copying = _COPY + len(view.nodes) // _NODES_PER_UNIT
+    budget.left -= copying
+    yield copying
+    for units in trial.run():
+        budget.left -= units
+        yield units
+        if budget.is_over():
+            return None
+    return trial
+
+
+def _below(view: LedgerView, record: PodRecord, change: Change) -> list[QueuePath] | None:
+    """Queues whose asks may gain by a change. None for all.
+
+    An ask of any other queue did not fit at its last check, unless a cycle is still to check it.
+    """
+    if change.is_wide or view.cycle_wanted or view.others_may_fit(record.uid):
+        return None
+    leaf = view.queue_of(record)
+    return [*(each.key.path for each in change.raises), *([leaf.path] if leaf is not None else [])]
+
+
+# -- components of a change ----------------------------------------------------------------------------------
+
+
+def raised(amounts: Mapping[LimitKey, int]) -> tuple[Raise, ...]:
+    """Raises by these amounts, in the order of their keys."""
+    return tuple(Raise(key, amounts[key]) for key in sorted(amounts) if amounts[key] > 0)
+
+
+def with_raise(change: Change, key: LimitKey, by: int) -> Change:
+    """Return the change with another amount for one raise; without it for an amount of 0."""
+    amounts = {each.key: each.by for each in change.raises}
+    return replace(change, raises=raised({**amounts, key: by}))
+
+
+def with_node_amount(change: Change, name: str, amount: int) -> Change:
+    """Return the change with another amount of one resource on its new node."""
+    node = change.node
+    if node is None:
+        return change
+    amounts = {**dict(node.allocatable.items()), name: amount}
+    return replace(change, node=resized(node, amounts))
+
+
+def resized(node: NodeFacts, amounts: Mapping[str, int]) -> NodeFacts:
+    """Node of another size."""
+    return replace(node, allocatable=Resource(amounts))
+
+
+def without(change: Change, at: int) -> Change:
+    """Return the change without one of the ended pods."""
+    return replace(change, ended=(*change.ended[:at], *change.ended[at + 1 :]))

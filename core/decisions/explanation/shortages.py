@@ -1,0 +1,63 @@
+"""Shortages of an ask as the ledger stands: what a change must cover at least."""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+from core.decisions.explanation.nodes import RESERVED, NodeSurvey, survey_nodes
+from core.ledger.pods.record import PodRecord
+from core.ledger.view import LedgerView
+from core.queues.limit_state import LimitKey, LimitKind, LimitState, limits_of_ask
+from core.queues.queue import Queue
+from core.workload.application import Application
+
+
+@dataclass(frozen=True, slots=True)
+class Shortages:
+    """An ask, its limits with their figures, and its nodes."""
+
+    record: PodRecord
+    leaf: Queue
+    application: Application
+    #: All limits on the ask, with turns counted.
+    limits: dict[LimitKey, LimitState]
+    survey: NodeSurvey
+
+    @property
+    def of_limits(self) -> dict[LimitKey, int]:
+        """Amounts missing under limits that can be raised."""
+        return {key: each.short for key, each in self.limits.items() if each.short and is_raisable(key)}
+
+    @property
+    def of_cluster(self) -> dict[str, int]:
+        """Amounts missing in the sum of the nodes, by resource."""
+        found = ((key, each) for key, each in self.limits.items() if key.kind is LimitKind.CLUSTER)
+        return {key.resource: each.short for key, each in found if each.short}
+
+    @property
+    def lacks_node(self) -> bool:
+        """True if no node takes the ask, or the nodes together are too small."""
+        counts = self.survey.counts
+        return bool(self.of_cluster) or not (counts.fitting or counts.left)
+
+    @property
+    def fits_nowhere(self) -> bool:
+        """True if each node lacks something that no turn of others can give it."""
+        counts = self.survey.counts
+        return not (counts.fitting or counts.left or counts.by_reason.get(RESERVED, 0) or self.of_cluster)
+
+
+def is_raisable(key: LimitKey) -> bool:
+    """True for a limit of a document. The cluster's size is none."""
+    return key.kind is not LimitKind.CLUSTER
+
+
+def shortages_of(
+    view: LedgerView, record: PodRecord, leaf: Queue, application: Application
+) -> Generator[int, None, Shortages]:
+    """Shortages of an ask, in steps of some units of work."""
+    limits = limits_of_ask(
+        view.quota_check, leaf.chain, application.claimant, record.facts.size, extra=view.given
+    )
+    known = {each.key: each for each in limits}
+    survey = yield from survey_nodes(view, record)
+    return Shortages(record, leaf, application, known, survey)

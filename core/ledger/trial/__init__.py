@@ -1,0 +1,1 @@
+"""Trial of a change: a cycle over copies of the parts of the ledger that it changes."""

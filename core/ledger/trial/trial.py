@@ -1,0 +1,301 @@
+"""Trial cycle: turns in the order of a real cycle, over an overlay, until one ask is placed or left out.
+
+The steps are those of `core.ledger.admission.cycle`. Nothing is woken, written or reported.
+"""
+
+from collections.abc import Generator, Iterable
+from heapq import heappop, heappush
+
+from core.ids import NO_NODE, NodeName, PodUid, QueuePath
+from core.instants import has_come
+from core.ledger.admission.backoff import is_left_out
+from core.ledger.admission.cycle import SEARCHES
+from core.ledger.admission.order.application_queue import ApplicationQueue, Line
+from core.ledger.admission.order.ordering import Branch, Ordering
+from core.ledger.admission.order.state_aware import lets_in
+from core.ledger.admission.reserved_first import comes_together
+from core.ledger.admission.turns import FORGIVEN, set_turn
+from core.ledger.node_reservation.reservation import node_for, reserved_node_could_take, still_helps
+from core.ledger.node_reservation.search import best_node, may_search
+from core.ledger.podgroups.admission import fits_quota
+from core.ledger.podgroups.membership import unopened
+from core.ledger.pods.record import PodRecord
+from core.ledger.state.admission import Seat, WaitingKey
+from core.ledger.state.state import State
+from core.ledger.trial.groups import GroupTrial
+from core.workload.ask import Rank
+from core.workload.nodes.affinity import admits
+from core.workload.nodes.free_capacity import Undecided
+from core.workload.pending_index import Kind, PendingIndex
+
+Steps = Generator[int, None, None]
+
+_TURN = 5
+_CHECKS_PER_UNIT = 25
+_BRANCHES_PER_UNIT = 2
+
+
+class Trial:
+    """Cycle over an overlay. ``placed``: True once the ask has its turn.
+
+    ``below``: queues whose asks may gain by the change; None for all. ``over``: True once nothing can change
+    the result any more.
+    """
+
+    def __init__(self, state: State, uid: PodUid, below: Iterable[QueuePath] | None) -> None:
+        self.state = state
+        self.uid = uid
+        self._below = None if below is None else tuple(below)
+        self._seat = state.pending.waits_at.get(uid)
+        self._besides: dict[NodeName, PodUid] = dict(state.reservations.of)
+        self._unreserved: set[PodUid] = set()
+        self._nowhere: set[Kind] = set()
+        self._passed_over: list[tuple[Rank, Seat]] = []
+        self._searches = 0
+        self._groups = GroupTrial(state, self._node_of_member)
+        self.over = self._seat is None
+        self.placed = uid in state.turns.of
+
+    def run(self) -> Steps:
+        """Run the cycle, in steps of some units of work."""
+        yield from self._serve_reserved()
+        yield from self._groups.under_way()
+        self._conclude()
+        if self.over:
+            return
+        ordering = Ordering(self.state)
+        for number, _ in enumerate(ordering.build(self._indexes())):
+            if number % _BRANCHES_PER_UNIT == 0:
+                yield 1
+        yield from self._hand_out(ordering)
+        yield from self._serve_passed_over()
+        if not self.over:
+            yield from self._groups.timed_out()
+        self._conclude()
+        ordering.dismantle()
+
+    def _conclude(self) -> None:
+        self.placed = self.uid in self.state.turns.of
+        self.over = self.over or self.placed
+
+    def _indexes(self) -> dict[QueuePath, PendingIndex]:
+        waiting, below = self.state.pending.waiting, self._below
+        if below is None:
+            return dict(waiting)
+        prefixes = tuple(f"{path}." for path in below)
+        return {path: index for path, index in waiting.items() if f"{path}.".startswith(prefixes)}
+
+    # -- asks with a reserved node ---------------------------------------------------------------------------
+
+    def _serve_reserved(self) -> Steps:
+        """Give turns to asks with a node reservation, as `serve_reserved` does (CYC-2)."""
+        state, records = self.state, self.state.pods.records
+        for rank, name in sorted((records[uid].rank, name) for name, uid in state.reservations.of.items()):
+            record, seat = records.get(rank[-1]), state.pending.waits_at.get(rank[-1])
+            waits = record is not None and record.node_reservation.node == name
+            if record is None or seat is None or not waits or record.uid in state.turns.of:
+                continue
+            yield 2
+            self._serve_on(record, seat, name)
+            self._conclude()
+
+    def _serve_on(self, record: PodRecord, seat: Seat, name: NodeName) -> None:
+        state, offered = self.state, record.uid in self.state.preemption.offers
+        if unopened(state, record) is not None:
+            self._release(record, name, offered=offered)
+            return
+        fits, there = fits_quota(state, seat.key), state.cluster.nodes.get(name)
+        takes = there is not None and admits(there, seat.key.constraints)
+        if fits and takes and state.usage.free_capacity.has(name, seat.key.size):
+            set_turn(state, record, seat, name)
+        elif fits and (elsewhere := self._decided_node_for(seat.key)):
+            self._release(record, name, offered=offered)
+            set_turn(state, record, seat, elsewhere)
+        elif not (still_helps(state, record) and comes_together(state, record, seat)):
+            self._release(record, name, offered=offered)
+
+    def _release(self, record: PodRecord, name: NodeName, *, offered: bool) -> None:
+        if not offered:
+            self._unreserved.add(record.uid)
+            self._besides.pop(name, None)
+
+    # -- the order -----------------------------------------------------------------------------------------
+
+    def _hand_out(self, ordering: Ordering) -> Steps:
+        leaf: Branch | None = None
+        while not self.over:
+            if self.state.turns.moved:
+                yield from ordering.catch_up()
+                leaf = None
+            if leaf is None or not leaf.open:
+                leaf = ordering.next_leaf()
+            if leaf is None:
+                return
+            if leaf.is_dead():
+                leaf.close()
+                yield 1
+            elif not leaf.built:
+                yield from (1 for _ in leaf.build())
+            else:
+                capacity = self.state.usage.free_capacity
+                before = capacity.work
+                work = self._step(leaf)
+                yield work + (capacity.work - before) // _CHECKS_PER_UNIT
+                yield from self._groups.admit_wanted()
+                self._conclude()
+
+    def _step(self, leaf: Branch) -> int:
+        """Check the next ask of a leaf: give it a turn, or skip all that are like it."""
+        app_queue = leaf.next_application_queue()
+        line = app_queue.first() if app_queue is not None else None
+        if app_queue is None or line is None:
+            leaf.close()
+            return 1
+        if app_queue.passes(self.state.turns.of):
+            return 1
+        size, constraints = line.kind
+        key = WaitingKey(leaf.queue.path, size, app_queue.app_id, constraints)
+        if self._begins_back_off(leaf, app_queue, line):
+            return 1
+        if leaf.is_dead_for(size):
+            self._drop(app_queue, key)
+            return 1
+        record = self._ask(Seat(key, line.head))
+        if record is None:
+            app_queue.advance()
+            return 1
+        if record.node_reservation.node and record.uid not in self._unreserved:
+            app_queue.reserved += 1
+            app_queue.advance()
+            return 1
+        if self._groups.takes(record):
+            app_queue.advance()
+            return 1
+        return self._place(leaf, app_queue, record, Seat(key, line.head))
+
+    def _place(self, leaf: Branch, app_queue: ApplicationQueue, record: PodRecord, seat: Seat) -> int:
+        try:
+            node = self._node_for(seat.key, own=record.daemon.required_node)
+        except Undecided:
+            return 1
+        if node is None:
+            self._leave_out(leaf, app_queue, record, seat.key)
+            return 1
+        app_queue.advance()
+        if record.facts.asks_filter or not reserved_node_could_take(self.state, record):
+            set_turn(self.state, record, seat, node)
+        return _TURN
+
+    def _ask(self, seat: Seat) -> PodRecord | None:
+        """Ask at a seat. None for one that is not checked now."""
+        state, uid = self.state, seat.rank[-1]
+        record = state.pods.records.get(uid)
+        if record is None or state.pending.waits_at.get(uid) != seat or uid in state.turns.of:
+            return None
+        until = record.admission.backs_off_until
+        if until is not None and not has_come(until, now=state.now):
+            self.over = self.over or uid == self.uid
+            return None
+        if record.admission.passed_over or record.admission.overlooked > FORGIVEN:
+            heappush(self._passed_over, (seat.rank, seat))
+            return None
+        return record
+
+    # -- asks that do not fit --------------------------------------------------------------------------------
+
+    def _begins_back_off(self, leaf: Branch, app_queue: ApplicationQueue, line: Line) -> bool:
+        """True if so many asks before this one found no node that the application backs off (CYC-4)."""
+        threshold = leaf.queue.properties.unscheduled_backoff
+        if not threshold or not app_queue.are_unplaced(threshold, before=line.head):
+            return False
+        self._back_off(app_queue)
+        return True
+
+    def _back_off(self, app_queue: ApplicationQueue) -> None:
+        app_queue.lines.clear()
+        self.over = self.over or (self._seat is not None and self._seat.key.app == app_queue.app_id)
+
+    def _drop(self, app_queue: ApplicationQueue, key: WaitingKey) -> None:
+        app_queue.drop()
+        self.over = self.over or (self._seat is not None and self._seat.key == key)
+
+    def _leave_out(
+        self, leaf: Branch, app_queue: ApplicationQueue, record: PodRecord, key: WaitingKey
+    ) -> None:
+        """Skip all asks of the application's first line."""
+        threshold = leaf.queue.properties.unscheduled_backoff
+        if (key.size, key.constraints) not in self._nowhere:
+            self._drop(app_queue, key)
+            return
+        if self._searches < SEARCHES and may_search(self.state, record):
+            self._searches += 1
+            self._reserve(record)
+        if not threshold:
+            self._drop(app_queue, key)
+            return
+        app_queue.drop_unplaced()
+        self.over = self.over or (self._seat is not None and self._seat.key == key)
+        if not app_queue.lines and app_queue.more_are_unplaced(threshold):
+            self._back_off(app_queue)
+
+    def _reserve(self, record: PodRecord) -> None:
+        """Hold the node that the search of a real cycle would reserve (CYC-6)."""
+        name = best_node(self.state, record, self._besides)
+        if name is not None and name not in self._besides:
+            self._besides[name] = record.uid
+
+    # -- nodes ---------------------------------------------------------------------------------------------
+
+    def _node_for(self, key: WaitingKey, *, own: NodeName = NO_NODE) -> NodeName | None:
+        """Node with capacity for such an ask. None if no node, no queue or no limit has capacity.
+
+        Raises `Undecided`.
+        """
+        kind = key.size, key.constraints
+        if kind in self._nowhere or not fits_quota(self.state, key):
+            return None
+        node = node_for(self.state, key, own=own, besides=self._besides)
+        if node is None:
+            self._nowhere.add(kind)
+        return node
+
+    def _node_of_member(self, key: WaitingKey, *, own: NodeName) -> NodeName | None:
+        """Node for a member of a group, of which nothing is remembered: its turns may be taken back."""
+        fits = fits_quota(self.state, key)
+        return node_for(self.state, key, own=own, besides=self._besides) if fits else None
+
+    def _decided_node_for(self, key: WaitingKey) -> NodeName | None:
+        """Node as from `_node_for`, but None while that is undecided."""
+        try:
+            return self._node_for(key)
+        except Undecided:
+            return None
+
+    # -- asks whose last turn came to nothing ----------------------------------------------------------------
+
+    def _serve_passed_over(self) -> Steps:
+        while self._passed_over and not self.over:
+            rank, seat = heappop(self._passed_over)
+            uid = seat.rank[-1]
+            record = self.state.pods.records.get(uid)
+            yield 1
+            if record is None or uid in self.state.turns.of or not self._lets_in(seat.key):
+                continue
+            if unopened(self.state, record) is not None:
+                continue
+            try:
+                node = self._node_for(seat.key, own=record.daemon.required_node)
+            except Undecided:
+                heappush(self._passed_over, (rank, seat))
+                continue
+            if node is not None:
+                set_turn(self.state, record, seat, node)
+                yield _TURN
+                self._conclude()
+
+    def _lets_in(self, key: WaitingKey) -> bool:
+        application = self.state.applications.known.get(key.app)
+        leaf = self.state.config.tree.get(key.queue)
+        if application is None or leaf is None or is_left_out(self.state, application):
+            return False
+        return lets_in(self.state, application, leaf)
