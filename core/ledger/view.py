@@ -22,7 +22,6 @@ from core.ledger.state.preemption import Offer
 from core.ledger.state.usage import Episode, OverMaxPlace
 from core.ledger.timers import next_due
 from core.ledger.trial.change import Change
-from core.ledger.trial.overlay import overlay_of
 from core.ledger.trial.trial import Trial
 from core.queues.queue import Queue
 from core.queues.quota_check import Extra, QuotaCheck
@@ -297,9 +296,9 @@ class LedgerView(OrderView):
     def trial(self, uid: PodUid, change: Change, below: Iterable[QueuePath] | None) -> Trial:
         """Trial cycle after a change, to be run by the caller, with the ledger as it is now.
 
-        ``below``: queues whose asks may gain by it; None for all. Changes nothing. Cost: see `overlay_of`.
+        ``below``: queues whose asks may gain by it; None for all. Changes nothing. Cost: see `Trial`.
         """
-        return Trial(overlay_of(self._state, change), uid, below)
+        return Trial(self._state, uid, change, below)
 
     def due_round(self) -> object:
         """Value that changes whenever asks are added to `trying`, and with each document."""

@@ -4,6 +4,7 @@ from collections.abc import Generator, Iterable, Mapping
 
 from core.decisions.explanation.ending import pods_to_end
 from core.decisions.explanation.minimal import minimal
+from core.decisions.explanation.nodes import NodeSurvey
 from core.decisions.explanation.playing import Budget, play, raised, resized
 from core.decisions.explanation.shortages import Shortages, is_raisable, shortages_of
 from core.decisions.explanation.values import Barrier, Obstacle, Remedies, Remedy
@@ -44,9 +45,12 @@ Search = Generator[int, None, Change | None]
 
 
 def find_changes(
-    view: LedgerView, record: PodRecord, obstacles: Iterable[Obstacle]
+    view: LedgerView, record: PodRecord, obstacles: Iterable[Obstacle], survey: NodeSurvey
 ) -> Generator[int, None, Remedies]:
-    """Changes that would free a waiting ask, each checked by a trial. See `Remedies` for none."""
+    """Changes that would free a waiting ask, each checked by a trial. See `Remedies` for none.
+
+    ``obstacles`` and ``survey``: of the ask, as `obstacles_of` finds them.
+    """
     beyond = tuple(each.code for each in obstacles if each.code in OUT_OF_REACH)
     leaf, app_id = view.queue_of(record), record.membership.application
     application = view.application(app_id) if app_id is not None else None
@@ -56,7 +60,7 @@ def find_changes(
     trial = yield from play(view, record, NO_CHANGE, budget)
     if trial is not None and trial.placed:
         return Remedies(Remedy.NOTHING, trials=budget.trials)
-    known = yield from shortages_of(view, record, leaf, application)
+    known = shortages_of(view, record, leaf, application, survey)
     found: list[Change] = []
     for search in (_by_raises, _by_node, _by_ending):
         if search is _by_node and found:

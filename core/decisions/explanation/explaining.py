@@ -55,7 +55,7 @@ def explain_pod(view: LedgerView, uid: PodUid, *, now: float) -> Steps:
     record = view.pod(uid)
     if record is None:
         return None
-    obstacles, nodes = yield from obstacles_of(view, record, now=now)
+    obstacles, survey = yield from obstacles_of(view, record, now=now)
     named = []
     for obstacle in obstacles:
         named.append((yield from _with_holders(view, obstacle)))
@@ -67,9 +67,9 @@ def explain_pod(view: LedgerView, uid: PodUid, *, now: float) -> Steps:
         preemption = yield from preemption_of(view, record, now=now)
         explanation = replace(explanation, before=before, preemption=preemption)
     if _waits(view, record, explanation.standing):
-        remedies = yield from find_changes(view, record, obstacles)
+        remedies = yield from find_changes(view, record, obstacles, survey)
         explanation = replace(explanation, remedies=remedies)
-    return replace(explanation, obstacles=tuple(named), nodes=nodes)
+    return replace(explanation, obstacles=tuple(named), nodes=survey.counts)
 
 
 def _waits(view: LedgerView, record: PodRecord, standing: PodStanding) -> bool:

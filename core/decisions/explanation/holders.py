@@ -14,7 +14,7 @@ from core.workload.application import Application
 HOLDERS = 5
 """Holders that are named. The others make up what is left."""
 
-UNITS_AT_MOST = 400
+UNITS_AT_MOST = 200
 """Units of work, of about ten microseconds, for the holders under one limit."""
 
 _APPLICATIONS_PER_UNIT = 10

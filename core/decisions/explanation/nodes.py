@@ -12,7 +12,7 @@ from core.ledger.view import LedgerView
 from core.workload.nodes.affinity import why_not
 from core.workload.nodes.node import NodeFacts
 
-UNITS_AT_MOST = 1_500
+UNITS_AT_MOST = 1_000
 """Units of work, of about ten microseconds, that the nodes of one ask get. The others stay unjudged."""
 
 NEAREST = 8

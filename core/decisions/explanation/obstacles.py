@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterable, Iterator
 
 from core.decisions.explanation import phrases
 from core.decisions.explanation.nodes import RESERVED, NodeSurvey, survey_nodes
-from core.decisions.explanation.values import Barrier, NodeCounts, Obstacle, OtherPod, PodStanding
+from core.decisions.explanation.values import Barrier, Obstacle, OtherPod, PodStanding
 from core.decisions.gangs import refusal_of_gang_pod, refusal_of_group
 from core.decisions.preemption.contention import hold, state_aware_hold
 from core.ids import PodUid
@@ -17,7 +17,7 @@ from core.queues.queue import Queue
 from core.reasons import Code, Refusal, contains_refusal
 from core.workload.application import Application
 
-Found = tuple[tuple[Obstacle, ...], NodeCounts]
+Found = tuple[tuple[Obstacle, ...], NodeSurvey]
 
 _CODES = {
     LimitKind.CLUSTER: Code.QUOTA_EXCEEDED,
@@ -51,17 +51,17 @@ def obstacles_of(view: LedgerView, record: PodRecord, *, now: float) -> Generato
     """All obstacles of a pod, in steps of some units of work."""
     standing = standing_of(record)
     if standing in (PodStanding.BOUND, PodStanding.UNMANAGED):
-        return (), NodeCounts()
+        return (), NodeSurvey()
     found = [*_of_pod(record), *_of_application(view, record)]
     if standing in (PodStanding.LEAVING, PodStanding.RESERVED):
-        return _sorted(found), NodeCounts()
+        return _sorted(found), NodeSurvey()
     application, queue = _application_of(view, record), view.queue_of(record)
     if application is None or queue is None:
-        return _sorted(found), NodeCounts()
+        return _sorted(found), NodeSurvey()
     found += _back_offs(view, record, application, now=now)
     found += _of_groups(view, record, queue)
     if view.has_turn(record.uid):
-        return _sorted(found), NodeCounts()
+        return _sorted(found), NodeSurvey()
     found += _of_limits(view, record, application, queue)
     held = state_aware_hold(view, application, queue)
     if held is not None:
@@ -71,7 +71,7 @@ def obstacles_of(view: LedgerView, record: PodRecord, *, now: float) -> Generato
     if not found:
         turn = hold(view, record, application, queue)
         found += [_of_refusal(turn)] if turn is not None else []
-    return _sorted(found), survey.counts
+    return _sorted(found), survey
 
 
 def _sorted(found: Iterable[Obstacle]) -> tuple[Obstacle, ...]:

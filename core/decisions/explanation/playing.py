@@ -12,11 +12,8 @@ from core.queues.limit_state import LimitKey
 from core.resource import Resource
 from core.workload.nodes.node import NodeFacts
 
-UNITS_AT_MOST = 2_500
+UNITS_AT_MOST = 2_000
 """Units of work, of about ten microseconds, for all trials of one explanation."""
-
-_COPY = 20
-_NODES_PER_UNIT = 200
 
 Play = Generator[int, None, Trial | None]
 
@@ -39,9 +36,6 @@ def play(view: LedgerView, record: PodRecord, change: Change, budget: Budget) ->
         return None
     trial = view.trial(record.uid, change, _below(view, record, change))
     budget.trials += 1
-    copying = _COPY + len(view.nodes) // _NODES_PER_UNIT
-    budget.left -= copying
-    yield copying
     for units in trial.run():
         budget.left -= units
         yield units

@@ -8,7 +8,7 @@ from core.decisions.preemption.receipts import NoPlan
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import LedgerView
 
-UNITS_AT_MOST = 1_200
+UNITS_AT_MOST = 600
 """Units of work, of about ten microseconds, for a plan. Beyond that its outcome is unknown."""
 
 WORK_PER_STEP = 20

@@ -1,9 +1,8 @@
 """Shortages of an ask as the ledger stands: what a change must cover at least."""
 
-from collections.abc import Generator
 from dataclasses import dataclass
 
-from core.decisions.explanation.nodes import RESERVED, NodeSurvey, survey_nodes
+from core.decisions.explanation.nodes import RESERVED, NodeSurvey
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import LedgerView
 from core.queues.limit_state import LimitKey, LimitKind, LimitState, limits_of_ask
@@ -52,12 +51,11 @@ def is_raisable(key: LimitKey) -> bool:
 
 
 def shortages_of(
-    view: LedgerView, record: PodRecord, leaf: Queue, application: Application
-) -> Generator[int, None, Shortages]:
-    """Shortages of an ask, in steps of some units of work."""
+    view: LedgerView, record: PodRecord, leaf: Queue, application: Application, survey: NodeSurvey
+) -> Shortages:
+    """Shortages of an ask. Cost: O(depth)."""
     limits = limits_of_ask(
         view.quota_check, leaf.chain, application.claimant, record.facts.size, extra=view.given
     )
     known = {each.key: each for each in limits}
-    survey = yield from survey_nodes(view, record)
     return Shortages(record, leaf, application, known, survey)

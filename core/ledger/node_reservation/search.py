@@ -6,7 +6,7 @@ decide.
 """
 
 import math
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Generator, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -38,6 +38,7 @@ WORK_AT_ONCE = 3_000
 SEARCHES_APART = 10.0
 """Seconds between two searches in vain for one ask."""
 
+_CHECKED_PER_UNIT = 8
 _UNUSED = NodeUse()
 
 
@@ -160,11 +161,15 @@ def search_node(state: State, record: PodRecord) -> Iterator[bool]:
         _reserve(state, record, name)
 
 
-def best_node(state: State, record: PodRecord, besides: Container[NodeName]) -> NodeName | None:
-    """Node that a search would reserve now, found at once. ``besides``: reserved nodes. Cost: O(nodes)."""
+def best_node(
+    state: State, record: PodRecord, besides: Container[NodeName]
+) -> Generator[int, None, NodeName | None]:
+    """Node that a search would reserve now, in steps of a unit of work. ``besides``: reserved nodes."""
     search = _Search(record)
-    for node in state.cluster.nodes.values():
+    for number, node in enumerate(list(state.cluster.nodes.values()), 1):
         search.check(state, node, besides)
+        if number % _CHECKED_PER_UNIT == 0:
+            yield 1
     return search.best
 
 

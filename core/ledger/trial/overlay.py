@@ -1,10 +1,10 @@
 """Copy of the state for a trial: what a cycle changes is copied, everything else is shared and only read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 
-from core.ids import AppId, PodUid
+from core.ids import AppId, PodUid, QueuePath
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleRequest, Turns
 from core.ledger.state.applications import Applications
@@ -22,9 +22,12 @@ from core.workload.application import Application
 from core.workload.promises import Promises
 from core.workload.states import STARTED
 
+_LEAVES_PER_UNIT = 4
+_NODES_PER_UNIT = 200
 
-def overlay_of(state: State, change: Change) -> State:
-    """State after a change, for one trial. Cost: O(turns), and a copy of the table of nodes."""
+
+def overlay_of(state: State, change: Change) -> Generator[int, None, State]:
+    """State after a change, for one trial, in steps of some units of work. Cost: O(turns), O(nodes)."""
     ended = list(_ended(state, change))
     completed = _completed(state, change)
     tree = ChangedQueues(
@@ -32,6 +35,7 @@ def overlay_of(state: State, change: Change) -> State:
     )
     book = ChangedBook(state.usage.book, completed)
     free = state.usage.free_capacity.fork()
+    yield 5 + len(state.cluster.nodes) // _NODES_PER_UNIT
     for record, leaf, application in ended:
         book.end(application.claimant, leaf.paths, record.facts.size)
         free.give_back(record.node, record.facts.size)
@@ -40,6 +44,7 @@ def overlay_of(state: State, change: Change) -> State:
         nodes = {**nodes, change.node.name: change.node}
         free.add_node(change.node)
     limits = changed_limits(state.config.limits, change.raises)
+    turns = yield from _turns(state.turns)
     return State(
         now=state.now,
         acts=state.acts,
@@ -50,7 +55,7 @@ def overlay_of(state: State, change: Change) -> State:
         usage=replace(state.usage, book=book, free_capacity=free),
         applications=_applications(state.applications, ended),
         pending=state.pending,
-        turns=_turns(state.turns),
+        turns=turns,
         cycle=CycleRequest(running=True),
         unguarded=state.unguarded,
         reservations=NodeReservations(of=dict(state.reservations.of)),
@@ -95,8 +100,13 @@ def _applications(base: Applications, ended: Sequence[Ended]) -> Applications:
     return replace(base, known=known)
 
 
-def _turns(turns: Turns) -> Turns:
-    given = turns.given
+def _turns(turns: Turns) -> Generator[int, None, Turns]:
+    given, promised = turns.given, dict[QueuePath, Promises]()
+    for number, (path, promises) in enumerate(list(turns.promised.items()), 1):
+        promised[path] = _promises(promises)
+        if number % _LEAVES_PER_UNIT == 0:
+            yield 1
+    yield 1 + len(turns.of) // _NODES_PER_UNIT
     return Turns(
         of=dict(turns.of),
         given=Extra(
@@ -104,7 +114,7 @@ def _turns(turns: Turns) -> Turns:
             {tracked: tally.copy() for tracked, tally in given.people.items()},
             {place: dict(times) for place, times in given.started.items()},
         ),
-        promised={path: _promises(promises) for path, promises in turns.promised.items()},
+        promised=promised,
     )
 
 

@@ -22,7 +22,9 @@ from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import Seat, WaitingKey
 from core.ledger.state.state import State
+from core.ledger.trial.change import Change
 from core.ledger.trial.groups import GroupTrial
+from core.ledger.trial.overlay import overlay_of
 from core.workload.ask import Rank
 from core.workload.nodes.affinity import admits
 from core.workload.nodes.free_capacity import Undecided
@@ -42,8 +44,10 @@ class Trial:
     the result any more.
     """
 
-    def __init__(self, state: State, uid: PodUid, below: Iterable[QueuePath] | None) -> None:
-        self.state = state
+    def __init__(self, base: State, uid: PodUid, change: Change, below: Iterable[QueuePath] | None) -> None:
+        self._copying = overlay_of(base, change)
+        #: State of the ledger at first, and the overlay once the trial runs.
+        self.state = state = base
         self.uid = uid
         self._below = None if below is None else tuple(below)
         self._seat = state.pending.waits_at.get(uid)
@@ -52,12 +56,15 @@ class Trial:
         self._nowhere: set[Kind] = set()
         self._passed_over: list[tuple[Rank, Seat]] = []
         self._searches = 0
+        self._searching_for: PodRecord | None = None
         self._groups = GroupTrial(state, self._node_of_member)
         self.over = self._seat is None
         self.placed = uid in state.turns.of
 
     def run(self) -> Steps:
-        """Run the cycle, in steps of some units of work."""
+        """Copy what the cycle changes, then run it, in steps of some units of work."""
+        self.state = yield from self._copying
+        self._groups = GroupTrial(self.state, self._node_of_member)
         yield from self._serve_reserved()
         yield from self._groups.under_way()
         self._conclude()
@@ -140,6 +147,8 @@ class Trial:
                 capacity = self.state.usage.free_capacity
                 before = capacity.work
                 work = self._step(leaf)
+                if self._searching_for is not None:
+                    yield from self._reserve(self._searching_for)
                 yield work + (capacity.work - before) // _CHECKS_PER_UNIT
                 yield from self._groups.admit_wanted()
                 self._conclude()
@@ -229,7 +238,7 @@ class Trial:
             return
         if self._searches < SEARCHES and may_search(self.state, record):
             self._searches += 1
-            self._reserve(record)
+            self._searching_for = record
         if not threshold:
             self._drop(app_queue, key)
             return
@@ -238,9 +247,10 @@ class Trial:
         if not app_queue.lines and app_queue.more_are_unplaced(threshold):
             self._back_off(app_queue)
 
-    def _reserve(self, record: PodRecord) -> None:
+    def _reserve(self, record: PodRecord) -> Steps:
         """Hold the node that the search of a real cycle would reserve (CYC-6)."""
-        name = best_node(self.state, record, self._besides)
+        self._searching_for = None
+        name = yield from best_node(self.state, record, self._besides)
         if name is not None and name not in self._besides:
             self._besides[name] = record.uid
 

@@ -176,8 +176,8 @@ def remedies_of(world: World, uid: PodUid) -> Remedies:
     view = world.ledger.view
     record = view.pod(uid)
     assert record is not None
-    obstacles, _ = _result(obstacles_of(view, record, now=world.now))
-    return _result(find_changes(view, record, obstacles))
+    obstacles, survey = _result(obstacles_of(view, record, now=world.now))
+    return _result(find_changes(view, record, obstacles, survey))
 
 
 def _result(steps):  # type: ignore[no-untyped-def]

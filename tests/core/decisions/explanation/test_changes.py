@@ -215,7 +215,7 @@ def test_a_whole_pod_group_is_freed_together() -> None:
 
 
 def test_beyond_the_budget_none_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(playing, "UNITS_AT_MOST", 25)
+    monkeypatch.setattr(playing, "UNITS_AT_MOST", 5)
     ledger = full()
     observed(ledger, "ask", app="mine")
     found = remedies(ledger)

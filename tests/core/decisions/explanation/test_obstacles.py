@@ -76,7 +76,7 @@ def test_a_limit_that_only_turns_fill_makes_the_ask_wait_for_its_turn() -> None:
 @pytest.mark.rule("CYC-2")
 def test_the_nearest_node_is_named_with_what_it_lacks() -> None:
     ledger, _ = SCENES[Code.UNSCHEDULABLE]()
-    nowhere, counts = of_code(ledger, Code.UNSCHEDULABLE), found(ledger)[1]
+    nowhere, counts = of_code(ledger, Code.UNSCHEDULABLE), found(ledger)[1].counts
     assert (nowhere.subject, nowhere.short) == ("n0", (("vcore", 500),))
     assert (counts.judged, counts.fitting, counts.unfit) == (2, 0, (("capacity", 2),))
     assert nowhere.text == "it needs 1500m cpu and fits on no node that admits it"
@@ -118,7 +118,7 @@ def test_an_ask_in_back_off_says_until_when() -> None:
 def test_a_bound_pod_has_no_obstacle() -> None:
     ledger = asking()
     observed(ledger, "ask", node="n1", version=2)
-    assert found(ledger) == ((), found(ledger)[1])
+    assert found(ledger)[0] == ()
 
 
 def test_what_is_unmanaged_has_none_either() -> None:
@@ -134,6 +134,6 @@ def test_an_ask_with_a_node_reserved_for_it_says_what_that_lacks() -> None:
 def test_the_nodes_of_a_pod_with_a_selector_are_counted_by_reason() -> None:
     ledger = asking(constraints=Constraints((("zone", "a"),)))
     ledger.apply(on.ObjectObserved(on.NODES, replace(make_node("n2"), unschedulable=True)), now=START)
-    nowhere, counts = of_code(cycled(ledger), Code.UNSCHEDULABLE), found(ledger)[1]
+    nowhere, counts = of_code(cycled(ledger), Code.UNSCHEDULABLE), found(ledger)[1].counts
     assert counts.by_reason == {"affinity": 1, "cordon": 1}
     assert nowhere.text == "no node admits it: 1 not admitted by its affinity, 1 cordoned"
