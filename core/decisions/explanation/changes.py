@@ -57,9 +57,11 @@ def find_changes(
     if beyond or leaf is None or application is None:
         return Remedies(Remedy.OUT_OF_REACH, beyond=beyond)
     budget = Budget()
-    trial = yield from play(view, record, NO_CHANGE, budget)
-    if trial is not None and trial.placed:
-        return Remedies(Remedy.NOTHING, trials=budget.trials)
+    if view.cycle_wanted or view.others_may_fit(record.uid) or view.is_in_demand(record.uid):
+        # A cycle that is still to come may give the ask its turn. All others have left it out.
+        trial = yield from play(view, record, NO_CHANGE, budget)
+        if trial is not None and trial.placed:
+            return Remedies(Remedy.NOTHING, trials=budget.trials)
     known = shortages_of(view, record, leaf, application, survey)
     found: list[Change] = []
     for search in (_by_raises, _by_node, _by_ending):

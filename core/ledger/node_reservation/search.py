@@ -38,7 +38,7 @@ WORK_AT_ONCE = 3_000
 SEARCHES_APART = 10.0
 """Seconds between two searches in vain for one ask."""
 
-_CHECKED_PER_UNIT = 8
+_CHECKED_PER_UNIT = 2
 _UNUSED = NodeUse()
 
 

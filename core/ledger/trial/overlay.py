@@ -22,7 +22,7 @@ from core.workload.application import Application
 from core.workload.promises import Promises
 from core.workload.states import STARTED
 
-_LEAVES_PER_UNIT = 4
+_LEAVES_PER_STEP, _STEP = 4, 6
 _NODES_PER_UNIT = 200
 
 
@@ -104,8 +104,8 @@ def _turns(turns: Turns) -> Generator[int, None, Turns]:
     given, promised = turns.given, dict[QueuePath, Promises]()
     for number, (path, promises) in enumerate(list(turns.promised.items()), 1):
         promised[path] = _promises(promises)
-        if number % _LEAVES_PER_UNIT == 0:
-            yield 1
+        if number % _LEAVES_PER_STEP == 0:
+            yield _STEP
     yield 1 + len(turns.of) // _NODES_PER_UNIT
     return Turns(
         of=dict(turns.of),

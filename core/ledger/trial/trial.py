@@ -34,7 +34,8 @@ Steps = Generator[int, None, None]
 
 _TURN = 5
 _CHECKS_PER_UNIT = 25
-_BRANCHES_PER_UNIT = 2
+_BRANCH = 2
+_RESERVED = 40
 
 
 class Trial:
@@ -71,9 +72,7 @@ class Trial:
         if self.over:
             return
         ordering = Ordering(self.state)
-        for number, _ in enumerate(ordering.build(self._indexes())):
-            if number % _BRANCHES_PER_UNIT == 0:
-                yield 1
+        yield from (_BRANCH for _ in ordering.build(self._indexes()))
         yield from self._hand_out(ordering)
         yield from self._serve_passed_over()
         if not self.over:
@@ -102,9 +101,9 @@ class Trial:
             waits = record is not None and record.node_reservation.node == name
             if record is None or seat is None or not waits or record.uid in state.turns.of:
                 continue
-            yield 2
             self._serve_on(record, seat, name)
             self._conclude()
+            yield _RESERVED
 
     def _serve_on(self, record: PodRecord, seat: Seat, name: NodeName) -> None:
         state, offered = self.state, record.uid in self.state.preemption.offers
