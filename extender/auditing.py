@@ -10,14 +10,14 @@ EVERY = 60.0
 """Seconds between two audits."""
 
 SLICE = 0.002
-"""Seconds that a slice of an audit takes, about."""
+"""Approximate seconds of a slice of an audit."""
 
 PAUSE = 0.02
 """Seconds between two slices, in which the event loop serves calls."""
 
 
 class Auditing:
-    """Audits of an engine's ledger. ``synced``: set once the cluster was read."""
+    """Audits of an engine's ledger. ``synced``: set once the cluster has been read."""
 
     def __init__(self, engine: Engine, synced: asyncio.Event) -> None:
         self._engine = engine

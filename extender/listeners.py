@@ -1,7 +1,7 @@
-"""Listeners of one process: the ports, what they serve, and the guard of each.
+"""Listeners of one process: their ports, their endpoints and their guards.
 
-All endpoints are in one table. A new one is added to it where the process is put together, and each listener
-then serves it to whom its guard lets through.
+All endpoints are in one table, which `extender.app` assembles. Every listener serves them to the callers that
+its guard accepts.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -21,7 +21,7 @@ from extender.http.server import Address, Listener, MutualTls, listen
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Addresses to listen on. ``tls``: of the verbs."""
+    """Addresses to listen on. ``tls``: for the verbs' port."""
 
     verbs: Address
     admin: Address
@@ -30,10 +30,10 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Contents and places of all listeners.
+    """All listeners, with their contents and addresses.
 
-    ``verbs``: the application of kube-scheduler's calls behind a door; ``endpoints``: what all others serve.
-    ``closed(port, why)``: called for connections that are closed early.
+    ``verbs``: the application for kube-scheduler, with its door; ``endpoints``: the table for all others.
+    ``closed(port, why)``: called for a connection that was closed early.
     """
 
     verbs: Callable[[Door], web.Application]
@@ -43,12 +43,12 @@ class Listeners:
     closed: Callable[[str, str], None]
 
     async def open_verbs(self) -> Listener:
-        """For kube-scheduler alone."""
+        """Open the port for kube-scheduler."""
         tls = self.places.tls.context() if self.places.tls else None
         return await listen(self.verbs(self._door("verbs")), self.places.verbs, tls=tls)
 
     async def open_admin(self) -> Listener:
-        """Loopback: no login, so only what comes from this machine is answered."""
+        """Open the port without a login, which answers only requests from this machine."""
         neighbours = Neighbours(hosts=lambda: self.settings().rest_hosts)
         endpoints = (*self.endpoints, ACTIONS_REFUSED)
         app = guarded_app(endpoints, self._door("admin"), loopback_guard(neighbours))
@@ -60,7 +60,7 @@ class Listeners:
 
 @asynccontextmanager
 async def listening(listeners: Listeners) -> AsyncIterator[None]:
-    """All listeners, open until the end of the block. Raises OSError for a port that is taken."""
+    """Keep all listeners open until the end of the block. Raises OSError for a port that is taken."""
     opened: list[Listener] = []
     try:
         for each in (listeners.open_verbs, listeners.open_admin):

@@ -1,1 +1,1 @@
-"""Serving certificates that Paddock makes and renews by itself, and the Secret that all instances share."""
+"""Serving certificates that Paddock makes and renews, and the Secret that all instances share."""

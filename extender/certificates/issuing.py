@@ -13,22 +13,22 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from core.errors import PaddockError
 
 LIFETIME = 90 * 86_400
-"""Seconds for which a certificate is good."""
+"""Seconds for which a certificate is valid."""
 
 BACKDATED = 3_600
-"""Seconds before its making from which it is good, for clocks that are behind."""
+"""Seconds before its creation at which a certificate becomes valid, for clocks that are behind."""
 
 # By the second one an instance is known to another that leads.
 _PURPOSES = (ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH)
 
 
 class BadCertificate(PaddockError):
-    """A certificate or key that cannot be used."""
+    """Error for an unusable certificate or key."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KeyPair:
-    """A certificate and its key, both as PEM. The key is part of no text."""
+    """Certificate and key as PEM. The representation of an instance never shows the key."""
 
     certificate: str
     key: str
@@ -51,12 +51,12 @@ class Validity:
 
     @property
     def lifetime(self) -> float:
-        """Seconds from the first to the last."""
+        """Seconds from ``since`` to ``until``."""
         return self.until - self.since
 
 
 def self_signed(names: Collection[str], *, now: float) -> KeyPair:
-    """A certificate for these names and addresses, which is its own authority.
+    """Make a self-signed certificate for these names and addresses.
 
     ``now``: seconds since 1970. The first name in order is its common name.
     """
@@ -88,14 +88,14 @@ def self_signed(names: Collection[str], *, now: float) -> KeyPair:
 
 
 def validity_of(pair: KeyPair) -> Validity:
-    """For which names and how long a pair is good. Raises `BadCertificate` if its parts do not fit."""
+    """Return a pair's names and period. Raises `BadCertificate` if its parts do not match."""
     try:
         certificate = x509.load_pem_x509_certificate(pair.certificate.encode())
         key = serialization.load_pem_private_key(pair.key.encode(), password=None)
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
         purposes = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     except (ValueError, TypeError, x509.ExtensionNotFound) as error:
-        # Not its text: an error may repeat what it could not read.
+        # The text of the error is left out, since it may repeat parts of a key.
         raise BadCertificate(f"not readable: {type(error).__name__}") from None
     if key.public_key() != certificate.public_key():
         raise BadCertificate("the key is of another certificate")

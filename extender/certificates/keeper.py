@@ -1,6 +1,6 @@
-"""The Secret with the serving certificate: read by every instance, and brought up to date by any of them.
+"""The Secret with the serving certificate. Every instance reads it, and any instance may renew it.
 
-Two instances may write at once. The API server takes one of both, and the other reads what that wrote.
+If two instances write concurrently, the API server accepts one write. The other instance reads its result.
 """
 
 import asyncio
@@ -16,29 +16,29 @@ SECRET = "paddock-serving"  # noqa: S105 - a name
 API_SERVICE = "v1alpha1.paddock.dev"
 
 CHECKED_EVERY = 60.0
-"""Seconds between two looks at the Secret."""
+"""Seconds between two checks of the Secret."""
 
 _API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 _MERGE_PATCH = "application/merge-patch+json"
 
 
 class Client(Protocol):
-    """The part of a client that is needed here. Each method raises PaddockError."""
+    """Part of a client that the keeper needs. Each method raises PaddockError."""
 
     async def get(self, path: str) -> bytes:
-        """GET."""
+        """Send a GET and return the body of its answer."""
         ...
 
     async def post(self, path: str, body: bytes) -> bytes:
-        """POST."""
+        """Send a POST and return the body of its answer."""
         ...
 
     async def put(self, path: str, body: bytes) -> bytes:
-        """PUT."""
+        """Send a PUT and return the body of its answer."""
         ...
 
     async def patch(self, path: str, body: bytes, *, content_type: str) -> bytes:
-        """PATCH."""
+        """Send a PATCH and return the body of its answer."""
         ...
 
 
@@ -81,15 +81,15 @@ class CertificateKeeper:
         self._served: ServingPairs | None = None
 
     async def run(self) -> None:
-        """Check the Secret every minute until cancelled."""
+        """Check the Secret regularly until cancelled."""
         while True:
             await self.check()
             await asyncio.sleep(CHECKED_EVERY)
 
     async def check(self) -> None:
-        """Read the Secret, renew what is due, serve it, and publish what clients are to trust.
+        """Read the Secret, renew its pair if that is due, serve the pair, and publish it to clients.
 
-        Without the Secret a pair of this process alone is served, and `problem` says why.
+        If the Secret cannot be used, this process serves a pair of its own, and `problem` says why.
         """
         try:
             pairs = await self._shared()
@@ -117,7 +117,7 @@ class CertificateKeeper:
         return pairs
 
     async def _write(self, pairs: ServingPairs, found: _Secret | None) -> None:
-        """Create or replace the Secret as it was read. Raises PaddockError if another instance was faster."""
+        """Create the Secret, or replace the version that was read. Raises PaddockError if it has changed."""
         metadata = {"name": SECRET}
         if found is not None:
             metadata["resourceVersion"] = found.metadata.resource_version
@@ -130,7 +130,7 @@ class CertificateKeeper:
             await self._client.put(f"{self._folder}/{SECRET}", body)
 
     async def _publish(self, trusted: str) -> None:
-        """Let the API server trust the certificate, where the aggregated API is installed."""
+        """Write the trusted certificates to the APIService, if that is installed."""
         if not self._publishes:
             return
         bundle = msgspec.json.encode({"spec": {"caBundle": trusted.encode()}})

@@ -1,7 +1,7 @@
-"""The pair that is served, the next one, and when each takes its place. No I/O.
+"""Rotation of the served pair. No I/O.
 
-Clients must trust a certificate before it is served. So the next one is published first, and serves an hour
-later; the former one stays trusted until the next is made.
+Clients must trust a certificate before it is served. So a new one is published first and served an hour
+later. The former certificate stays trusted until the next one is made.
 """
 
 import base64
@@ -19,10 +19,10 @@ from extender.certificates.issuing import (
 )
 
 RENEWED_AT = 2 / 3
-"""Part of its lifetime after which a certificate gets a successor."""
+"""Fraction of its lifetime after which a certificate gets a successor."""
 
 PUBLISHED_FOR = 3_600
-"""Seconds for which a successor is published before it serves."""
+"""Seconds for which a successor is published before it is served."""
 
 _SERVED, _NEXT = ("tls.crt", "tls.key"), ("next.crt", "next.key")
 _TRUSTED = "ca.crt"
@@ -30,7 +30,7 @@ _TRUSTED = "ca.crt"
 
 @dataclass(frozen=True, slots=True)
 class ServingPairs:
-    """``served``: what listeners show; ``trusted``: PEM of all certificates that clients are to believe."""
+    """Pairs of a Secret. ``served``: used by listeners; ``trusted``: PEM of all certificates to trust."""
 
     served: KeyPair
     trusted: str
@@ -38,7 +38,7 @@ class ServingPairs:
 
 
 def pairs_from(data: Mapping[str, str]) -> ServingPairs | None:
-    """The pairs in a Secret's data, None if what is served cannot be read."""
+    """Return the pairs in a Secret's data; None if the served pair cannot be read."""
     try:
         texts = {name: base64.b64decode(value, validate=True).decode() for name, value in data.items()}
     except (binascii.Error, UnicodeError, ValueError):
@@ -46,13 +46,13 @@ def pairs_from(data: Mapping[str, str]) -> ServingPairs | None:
     served, following = _pair(texts, _SERVED), _pair(texts, _NEXT)
     if served is None or _validity(served) is None:
         return None
-    # Whoever lost the list of what is trusted still trusts what is served.
+    # Without the list of trusted certificates, the served one is trusted.
     trusted = texts.get(_TRUSTED) or served.certificate
     return ServingPairs(served, trusted, following if following and _validity(following) else None)
 
 
 def data_of(pairs: ServingPairs) -> dict[str, str]:
-    """The data of a Secret."""
+    """Return the data for a Secret."""
     texts = {_TRUSTED: pairs.trusted, **_texts(_SERVED, pairs.served)}
     if pairs.next is not None:
         texts |= _texts(_NEXT, pairs.next)
@@ -60,7 +60,10 @@ def data_of(pairs: ServingPairs) -> dict[str, str]:
 
 
 def advanced(pairs: ServingPairs | None, names: Collection[str], *, now: float) -> ServingPairs:
-    """The pairs as they should be now; the same object if they are. ``now``: seconds since 1970."""
+    """Return the pairs that are right for now, or the same object if nothing is due.
+
+    ``now``: seconds since 1970.
+    """
     validity = _validity(pairs.served) if pairs else None
     if pairs is None or validity is None or not validity.since <= now < validity.until:
         fresh = self_signed(names, now=now)
@@ -80,7 +83,7 @@ def _is_due(validity: Validity, names: Collection[str], *, now: float) -> bool:
 
 
 def _staged(pairs: ServingPairs, names: Collection[str], *, now: float) -> ServingPairs:
-    """Pairs with a successor that is published from now on."""
+    """Return pairs with a new successor, which is published from now on."""
     fresh = self_signed(names, now=now)
     return ServingPairs(pairs.served, pairs.served.certificate + fresh.certificate, fresh)
 

@@ -1,1 +1,1 @@
-"""The listeners: connections, bodies, routes, and the mapping of faults to answers."""
+"""Listeners: connections, bodies, routes, and the mapping of faults to answers."""

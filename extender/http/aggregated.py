@@ -1,7 +1,7 @@
-"""The aggregated API paddock.dev: its discovery, its own resources, and the right that each path needs.
+"""The aggregated API paddock.dev: discovery, its own resources, and the right that each path needs.
 
-The API server leads everything below the paths of an APIService here, and asks RBAC by the same reading of a
-path. The routes of REST-4 are subresources of one object, ``ws/v1``.
+The API server forwards all requests below the path of the APIService, and checks RBAC for the same paths. The
+routes of REST-4 are subresources of one object, ``ws/v1``.
 """
 
 import hashlib
@@ -30,10 +30,10 @@ READ = (
     *("clusters", "config", "events", "history", "metrics"),
     *("partition", "partitions", "scheduler"),
 )
-"""First elements of the routes of REST-4 that read."""
+"""First path elements of the routes of REST-4 that read."""
 
 CHECKED = ("validate-conf",)
-"""First elements of those that take a body. Nothing changes by them either."""
+"""First path elements of the routes of REST-4 with a body. These change nothing either."""
 
 _WEB_SERVICE = re.compile(rf"/(\{{{WEB_SERVICES}:[^}}]*\}}|{WEB_SERVICES})/")
 """A pattern of a path whose first element is `WEB_SERVICES`, in whatever letter case."""
@@ -49,13 +49,13 @@ _VERBS = {
 _OF_ALL = {"get": "list", "delete": "deletecollection"}
 
 Story = Callable[[str, str], Mapping[str, Any] | None]
-"""Story of a pod, by namespace and name; None for an unknown one."""
+"""Function that returns the story of a pod by namespace and name; None for an unknown pod."""
 
 
 def aggregated_access_of(request: web.Request) -> Access | None:
-    """The right that a request needs, as the API server reads its path. None for discovery.
+    """Return the right that a request needs, as the API server reads its path; None for discovery.
 
-    Raises `NotAllowed` for what has no name in RBAC.
+    Raises `NotAllowed` for a request that RBAC cannot name.
     """
     path = path_access_of(request).path
     if not path.startswith(f"{ROOT}/"):
@@ -78,7 +78,7 @@ def below_root(endpoints: Sequence[Endpoint]) -> list[Endpoint]:
 
 
 def resource_endpoints(story: Story) -> tuple[Endpoint, ...]:
-    """Resources of the group beside the routes of REST-4, below `ROOT`."""
+    """Return the group's resources that are not routes of REST-4, with paths below `ROOT`."""
 
     async def explanation(request: web.Request) -> web.Response:
         namespace, name = request.match_info["namespace"], request.match_info["name"]
@@ -106,11 +106,11 @@ async def _refused(_request: web.Request) -> web.Response:
 
 
 ACTIONS_REFUSED = Endpoint(ANY_METHOD, f"{ROOT}/{ACTIONS}", _refused)
-"""The answer of listeners without a login."""
+"""Endpoint for listeners without a login, which refuse every action."""
 
 
 def discovery_endpoints() -> tuple[Endpoint, ...]:
-    """Groups, resources and OpenAPI, as the aggregator and ``kubectl api-resources`` read them."""
+    """Return the endpoints for groups, resources and OpenAPI, as ``kubectl api-resources`` reads them."""
     page = f"{OPENAPI}{ROOT}"
     schema = _encoded(_schema())
     tag = hashlib.sha256(schema).hexdigest().upper()
@@ -169,5 +169,5 @@ def _resource(name: str, kind: str, verbs: list[str], *, namespaced: bool) -> di
 
 
 def _schema() -> dict[str, Any]:
-    """No schema of answers: what is served is not made of Kubernetes objects."""
+    """Return an OpenAPI document without schemas, since the answers are not Kubernetes objects."""
     return {"openapi": "3.0.0", "info": {"title": "Paddock", "version": VERSION}, "paths": {}}

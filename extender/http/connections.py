@@ -1,7 +1,7 @@
-"""Limits on the connections of a listener: their number, and the time for the head of a request (F-19).
+"""Limits on the connections of a listener: their number, and the time to send the head of a request (F-19).
 
-aiohttp waits for the rest of a head for as long as a connection may be idle. No request is read or answered
-here.
+aiohttp itself would wait for an incomplete head as long as for an idle connection. This module neither reads
+nor answers requests.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import cast
 
 MOST_CONNECTIONS = 4_096
-"""Connections at once. Each bind call has one while it waits for its pod group."""
+"""Concurrent connections. A bind call keeps its connection while it waits for its pod group."""
 
 HEAD_WITHIN = 10.0
 """Seconds from the first byte of a request's head to its last."""
@@ -30,16 +30,16 @@ def _unreported(_: str) -> None:
 
 
 def most_connections() -> int:
-    """`MOST_CONNECTIONS`, or half of the process's limit of file descriptors if that is less."""
+    """Return `MOST_CONNECTIONS`, or half of the process's limit on file descriptors if that is less."""
     return min(MOST_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
 
 
 class Connections:
     """The connections of a listener, by state.
 
-    ``most``: connections at once. Beyond them, a new connection replaces the one that has waited longest for
-    a complete head. It is closed itself if all others are being answered.
-    ``head_within``: see `HEAD_WITHIN`. ``closed``: called when a connection was closed.
+    ``most``: concurrent connections. Beyond this number, a new connection replaces the one that has waited
+    longest for a complete head. If all others are being answered, the new connection is closed.
+    ``head_within``: see `HEAD_WITHIN`. ``closed``: see `Closed`.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Connections:
         return len(self._idle) + len(self._in_head) + len(self._answered)
 
     def opened(self, transport: asyncio.Transport) -> None:
-        """Note a new connection. Closes a connection if there are too many."""
+        """Note a new connection. Closes one connection if there are too many."""
         self._idle[transport] = self._now()
         if len(self) > self._most:
             self._close(next(iter(self._in_head or self._idle)), TOO_MANY)
@@ -96,7 +96,7 @@ class Connections:
         self._answered.pop(transport, None)
 
     def close_idle(self) -> None:
-        """Close all connections without a request."""
+        """Close all connections that have no request."""
         for transport in list(self._idle):
             self.lost(transport)
             transport.abort()
@@ -135,7 +135,7 @@ class Connections:
 
 
 class Guarded(asyncio.Protocol):
-    """A wrapper of aiohttp's protocol that reports its connection to `Connections`."""
+    """Wrapper of aiohttp's protocol that reports its connection to `Connections`."""
 
     def __init__(self, inner: asyncio.Protocol, connections: Connections) -> None:
         self._inner = inner
@@ -146,7 +146,7 @@ class Guarded(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Report a new connection."""
         self._inner.connection_made(transport)
-        # uvloop's transports lack only the base class.
+        # uvloop's transports only lack the base class.
         self._transport = cast(asyncio.Transport, transport)
         self._connections.opened(self._transport)
 

@@ -1,4 +1,4 @@
-"""Limits of a listener, on connections and on bodies, and handlers that apply them."""
+"""Limits of a listener on connections and bodies, and their use by handlers."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -14,13 +14,13 @@ Handle = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 @dataclass(slots=True)
 class Door:
-    """Limits of a listener, which all of its requests share."""
+    """Limits that are shared by all requests of a listener."""
 
     connections: Connections = field(default_factory=Connections)
     intake: Intake = field(default_factory=Intake)
 
     def watching(self, handle: Handle) -> Handle:
-        """Wrap a handler, so that its connection counts as being answered while it runs."""
+        """Wrap a handler, so that its connection counts as being answered while the handler runs."""
         connections = self.connections
 
         async def watched(request: web.BaseRequest) -> web.StreamResponse:
@@ -39,7 +39,7 @@ DOOR = web.AppKey("door", Door)
 
 
 def guard(door: Door) -> Middleware:
-    """A middleware that applies a door to all handlers of an application."""
+    """Make a middleware that applies a door to all handlers of an application."""
 
     @web.middleware
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -1,6 +1,6 @@
-"""Table of endpoints, and an application of them behind the guards of one listener.
+"""Endpoints, and the application that serves them behind the guards of one listener.
 
-Each listener has the same handlers. Listeners differ in their guards, and in the path before a handler's.
+All listeners share their handlers. They differ in their guards and in the prefix of their paths.
 """
 
 import re
@@ -14,7 +14,7 @@ from extender.http.access.guarding import add_headers
 from extender.http.door import DOOR, Door, guard
 
 PREFIX = web.AppKey("prefix", str)
-"""Path of a listener below which its endpoints are; empty for none."""
+"""Key under which an application stores the prefix of its paths; empty for none."""
 
 ANY_METHOD = "*"
 _PART = re.compile(r"\{(\w+)(:[^}]*)?\}")
@@ -22,7 +22,7 @@ _PART = re.compile(r"\{(\w+)(:[^}]*)?\}")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """``method``: `ANY_METHOD` for all; ``path``: a pattern as aiohttp's router reads it.
+    """Endpoint. ``method``: `ANY_METHOD` for all methods; ``path``: a pattern of aiohttp's router.
 
     ``about``: what it answers, for the index; ``by_leader``: True for what only the leader can answer.
     """
@@ -46,7 +46,7 @@ def guarded_app(
     beside: Sequence[Endpoint] = (),
     passing: Callable[[Handler], Handler] = _as_it_is,
 ) -> web.Application:
-    """An application that answers what every guard lets through, in their order.
+    """Make an application that answers the requests that pass all guards. Guards run in their order.
 
     ``prefix``: path before those of ``endpoints``; ``beside``: endpoints without it.
     ``passing``: what becomes of a handler whose answer only the leader has.
@@ -69,7 +69,7 @@ def guarded_app(
 
 
 def _index(endpoints: Sequence[Endpoint]) -> Handler:
-    """Answer with a line for each endpoint, in the order of their paths."""
+    """Make a handler that lists the endpoints, one in each line, sorted by path."""
     rows = sorted(
         (_shown(each.path), each.method.replace(ANY_METHOD, "GET"), each.about) for each in endpoints
     )
@@ -84,10 +84,10 @@ def _index(endpoints: Sequence[Endpoint]) -> Handler:
 
 
 def _shown(path: str) -> str:
-    """A pattern as people write paths: names in capitals, and dots for any rest."""
+    """Format a pattern for people: parameters in capitals, and dots for an arbitrary remainder."""
     return _PART.sub(lambda found: "..." if found[2] else found[1].upper(), path)
 
 
 def inner_path(request: web.Request) -> str:
-    """The path of a request as it came, still escaped, without the listener's own part and the query."""
+    """Return the path of a request, still escaped, without the listener's prefix and without the query."""
     return request.raw_path.partition("?")[0].removeprefix(request.app[PREFIX])

@@ -1,4 +1,4 @@
-"""Endpoints for people and probes: health, metrics, and why a pod waits."""
+"""Endpoints for people and probes: health, metrics, and the reason why a pod waits."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from extender.http.scraping import Scraped, scrape_handler
 
 @dataclass(frozen=True, slots=True)
 class Admin:
-    """Contents of these endpoints."""
+    """Sources of these endpoints' answers."""
 
-    #: The reason against each condition of readiness, or empty.
+    #: Conditions of readiness; each has a reason why it does not hold, or an empty text.
     checks: Callable[[], Mapping[str, str]]
     #: Further lines for ``?verbose``.
     notes: Callable[[], Mapping[str, str]]
     #: All metrics.
     metrics: Scraped
-    #: Metrics of YuniKorn alone.
+    #: YuniKorn's metrics only.
     yunikorn_metrics: Scraped
-    #: Story of a pod by namespace and name, None for an unknown pod.
+    #: Story of a pod by namespace and name; None for an unknown pod.
     story: Callable[[str, str], Mapping[str, Any] | None]
     #: Runs an audit and returns the differences.
     audit: Callable[[], Awaitable[list[str]]]
@@ -36,7 +36,7 @@ class Admin:
 def admin_app(
     admin: Admin, door: Door | None = None, neighbours: Neighbours | None = None
 ) -> web.Application:
-    """`admin_endpoints` for loopback alone, and for ``neighbours``."""
+    """Make an application with `admin_endpoints` for loopback and for ``neighbours``."""
     return guarded_app(admin_endpoints(admin), door or Door(), loopback_guard(neighbours or Neighbours()))
 
 
@@ -59,7 +59,7 @@ def admin_endpoints(admin: Admin) -> tuple[Endpoint, ...]:
         return web.Response(body=msgspec.json.encode(story), content_type="application/json")
 
     async def audit(_request: web.Request) -> web.Response:
-        """A whole round now, in slices like the one that runs by itself."""
+        """Run a whole audit now, in slices like the regular one."""
         return web.json_response({"drifts": await admin.audit()})
 
     async def preemptions(_request: web.Request) -> web.Response:

@@ -1,7 +1,7 @@
-"""Reading of request bodies, with limits on their size, their duration and their number (F-19).
+"""Reading of request bodies, with limits on size, duration and number (F-19).
 
-Small bodies are read concurrently, and large ones one at a time. The limit of a body depends on its contents:
-a list of node names is short, a list of whole Nodes is not.
+Small bodies are read concurrently, and large ones one at a time. The size limit depends on the contents,
+since lists of node names are short and lists of whole Nodes are long.
 """
 
 import asyncio
@@ -14,22 +14,22 @@ from aiohttp.http_exceptions import HttpProcessingError
 from core.errors import PaddockError
 
 SMALL = 256 * 2**10
-"""Bytes of a small body. That is enough for a pod and the names of 5,000 nodes."""
+"""Bytes of a small body. A pod and the names of 5,000 nodes fit into it."""
 
 MOST_SMALL = 64 * 2**20
-"""Bytes of all small bodies that are read at once."""
+"""Bytes of all small bodies that are being read."""
 
 MOST_WAITING = 8
-"""Large bodies that wait while another one is read."""
+"""Large bodies that may wait while another one is being read."""
 
 BODY_WITHIN = 10.0
 """Seconds for a small body, and for the rest of a large one."""
 
 _WHOLE_OBJECTS = (b'"Nodes":{', b'"NodeNameToVictims":{')
-"""Keys of lists of whole objects, as Go writes them. A long body without either is too long."""
+"""Keys of lists of whole objects, as Go writes them. A long body without these keys is refused."""
 
 _BROKEN_OFF = (web.RequestPayloadError, aiohttp.ClientError, HttpProcessingError, OSError)
-"""Exceptions of a body that ends early or does not match its headers."""
+"""Exceptions for a body that ends early or does not match its headers."""
 
 
 class BodyFault(PaddockError):
@@ -37,8 +37,8 @@ class BodyFault(PaddockError):
 
     ``fault``: name of the fault in metrics.
     ``status``: HTTP status of the answer.
-    ``always_a_status``: True if verbs that answer faults with 200 use the status, too. kube-scheduler sends
-    no such body.
+    ``always_a_status``: True if even the verbs that report faults with status 200 use the status.
+    kube-scheduler sends no such body.
     """
 
     fault, status, always_a_status = "body", 400, False
@@ -60,7 +60,7 @@ class Incomplete(BodyFault):
 
 
 class Encoded(BodyFault):
-    """A compressed body. It could expand to a thousand times its size."""
+    """A compressed body, which could expand to a thousand times its size."""
 
     fault, status, always_a_status = "encoded body", 415, True
 
@@ -79,7 +79,7 @@ class Busy(BodyFault):
 
 @dataclass(frozen=True, slots=True)
 class BodyLimits:
-    """Bytes of the longest body that is accepted. ``whole_objects``: for a list of whole Nodes or pods."""
+    """Most bytes of an accepted body. ``whole_objects``: the limit for a list of whole Nodes or pods."""
 
     names: int
     whole_objects: int
@@ -96,7 +96,7 @@ class Intake:
     _large: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def body_of(self, request: web.BaseRequest, limits: BodyLimits) -> bytes:
-        """Read a whole body. Raises `BodyFault`, before reading if the Content-Length is too large."""
+        """Read a whole body. Raises `BodyFault`; for a large Content-Length, it does so before reading."""
         encoding = request.headers.get("Content-Encoding", "identity")
         if encoding.strip().lower() not in ("", "identity"):
             raise Encoded("a body with a Content-Encoding is not taken")
@@ -145,7 +145,7 @@ class Intake:
             raise Busy("too many large bodies are being read")
         self._waiting += 1
         try:
-            # The wait is short, since few bodies come before this one and each has a time limit.
+            # The wait is short, since few bodies are ahead and each has a time limit.
             await self._large.acquire()
         finally:
             self._waiting -= 1

@@ -1,7 +1,7 @@
-"""Translation of faults into answers, by the table of DESIGN-10. It happens only here.
+"""Translation of faults into answers, by the table of DESIGN-10. No other module does this.
 
-A fault of filter or bind is an answer with status 200 and an ``Error``. The text of any other status would
-never reach the pod. Answers of prioritize and preempt have no such field.
+Filter and bind report a fault with status 200 and an ``Error``. kube-scheduler does not show the text of any
+other status at the pod. Answers of prioritize and preempt have no such field.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ from extender.verbs.leading import NotLeading
 from extender.wire.calls.extender_v1 import BadBody, faulted
 
 Answer = Callable[[bytes], bytes | Awaitable[bytes]]
-"""Answers a body. An awaitable is cancelled when the caller hangs up."""
+"""Function that answers a body. An awaitable is cancelled when the caller disconnects."""
 
 Measure = Callable[[str, float, str], None]
-"""Called after each call with the verb, the seconds and the fault, which is empty without one."""
+"""Function that is called after each call with verb, seconds and fault. Without a fault, that is empty."""
 
 OnBug = Callable[[str, BaseException, bytes], None]
 
@@ -33,7 +33,7 @@ _WITH_ERROR_FIELD = ("filter", "bind")
 def handler_of(
     verb: str, answer: Answer, door: Door, limits: BodyLimits, *, measure: Measure, on_bug: OnBug
 ) -> Handle:
-    """A request handler for a verb. It never raises for any body, except if the caller hangs up."""
+    """Make a request handler for a verb. No body makes it raise. It raises only if the caller disconnects."""
 
     async def handle(request: web.BaseRequest) -> web.Response:
         started = time.perf_counter()
@@ -47,7 +47,7 @@ def handler_of(
             fault, response = error.fault, _body_fault(verb, error)
             response.force_close()
         except asyncio.CancelledError:
-            # No caller is left to receive an answer.
+            # No caller remains to receive an answer.
             measure(verb, time.perf_counter() - started, "hung up" if body else "incomplete body")
             raise
         except BadBody as error:

@@ -1,4 +1,4 @@
-"""Answers to scrapes: the text of metrics, compressed if the client accepts it (REST-16, REST-23)."""
+"""Answers to scrapes: texts of metrics, compressed if the client accepts it (REST-16, REST-23)."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -9,15 +9,15 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Scraped(Protocol):
-    """The text of metrics as it is now."""
+    """Source of a text of metrics."""
 
     async def text(self, *, gzipped: bool) -> bytes:
-        """Return the text. ``gzipped``: True to compress it."""
+        """Return the present text. ``gzipped``: True to compress it."""
         ...
 
 
 def scrape_handler(scraped: Scraped) -> Callable[[web.Request], Awaitable[web.Response]]:
-    """A handler that compresses a body at most once, and names the encoding."""
+    """Make a handler that compresses a body at most once and names the encoding."""
 
     async def scrape(request: web.Request) -> web.Response:
         gzipped = takes_gzip(request.headers.getall("Accept-Encoding", []))
@@ -30,7 +30,7 @@ def scrape_handler(scraped: Scraped) -> Callable[[web.Request], Awaitable[web.Re
 
 
 def takes_gzip(accepted: list[str]) -> bool:
-    """True if the values of ``Accept-Encoding`` name gzip, and not with a weight of 0."""
+    """True if the values of ``Accept-Encoding`` accept gzip with a weight other than 0."""
     for each in ",".join(accepted).split(","):
         coding, *parameters = (part.strip().lower() for part in each.split(";"))
         if coding == "gzip":

@@ -1,4 +1,4 @@
-"""The two listeners: verbs for kube-scheduler, and the admin port for people and probes."""
+"""Listeners, and the application for kube-scheduler's verbs."""
 
 import asyncio
 import ssl
@@ -15,19 +15,19 @@ from extender.http.intake import BodyLimits
 from extender.http.middleware import Answer, Measure, OnBug, handler_of
 
 MOST_BYTES = 128 * 2**20
-"""Bytes of the longest body. That is enough for the Node objects of some 12,000 nodes."""
+"""Most bytes of a body. About 12,000 Node objects fit into it."""
 
 MOST_NAMES = 16 * 2**20
-"""Bytes of the longest body with names only: a preempt call for 1,500 nodes, each full of pods.
+"""Most bytes of a body with names only. A preempt call for 1,500 full nodes fits into it.
 
-kube-scheduler names a tenth of the nodes.
+kube-scheduler names only a tenth of the nodes.
 """
 
 MOST_BIND = 2**18
-"""Bytes of the longest body of a bind call, which has four names."""
+"""Most bytes of a bind call's body, which contains four names."""
 
 KEEPALIVE = 3600.0
-"""Seconds for an idle connection. Go's client closes one after 90 s (CONTRACT-2.1)."""
+"""Seconds for which an idle connection stays open. Go's client closes it after 90 s (CONTRACT-2.1)."""
 
 BACKLOG = 1024
 
@@ -37,7 +37,7 @@ LARGEST_HEADER = 8190
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A host and port to listen on."""
+    """Host and port to listen on."""
 
     host: str
     port: int
@@ -45,14 +45,14 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class MutualTls:
-    """Files of the verbs' certificate and key, and of the authority that signs callers' certificates."""
+    """Files with the certificate and key of the verbs' port, and with the authority of its clients."""
 
     certificate: str
     key: str
     client_ca: str
 
     def context(self) -> ssl.SSLContext:
-        """The TLS context, which requires a client certificate. Raises OSError for unusable files."""
+        """Make a TLS context that requires a client certificate. Raises OSError for unusable files."""
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=self.client_ca)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.load_cert_chain(self.certificate, self.key)
@@ -68,7 +68,7 @@ def verbs_app(
     most_bytes: int = MOST_BYTES,
     door: Door | None = None,
 ) -> web.Application:
-    """``POST /v1/<verb>`` for each verb, behind a door of its own unless one is given."""
+    """Make an application with ``POST /v1/<verb>`` for each verb. ``door``: None for a new one."""
     app = web.Application()
     app[DOOR] = door = door or Door()
     large, small = BodyLimits(min(MOST_NAMES, most_bytes), most_bytes), BodyLimits(MOST_BIND, MOST_BIND)
@@ -80,7 +80,7 @@ def verbs_app(
 
 
 class Listener:
-    """A port that is served until `cleanup`. ``addresses``: host and port of each socket."""
+    """Port that is served until `cleanup`. ``addresses``: host and port of each socket."""
 
     def __init__(self, runner: web.AppRunner, server: asyncio.Server, connections: Connections) -> None:
         self._runner = runner
@@ -89,7 +89,7 @@ class Listener:
         self.addresses = [each.getsockname()[:2] for each in server.sockets]
 
     async def cleanup(self) -> None:
-        """Take no more connections, and let the requests under way end."""
+        """Accept no more connections, and let running requests end."""
         self._server.close()
         await self._runner.cleanup()
         self._connections.end()
@@ -103,7 +103,7 @@ async def listen(
     shutdown: float = 5.0,
     largest_header: int = LARGEST_HEADER,
 ) -> Listener:
-    """Serve an app behind its door. Raises OSError when the port is taken."""
+    """Serve an application behind its door. Raises OSError if the port is taken."""
     connections = app[DOOR].connections
     runner = web.AppRunner(
         app,
@@ -111,9 +111,9 @@ async def listen(
         logger=complaints(),
         keepalive_timeout=KEEPALIVE,
         shutdown_timeout=shutdown,
-        # A bind call that waits for its group ends when its caller hangs up.
+        # A bind call that waits for its pod group ends when its caller disconnects.
         handler_cancellation=True,
-        # A body with a Content-Encoding is refused, so that none is ever unpacked.
+        # A body with a Content-Encoding is refused, so no body is ever unpacked.
         auto_decompress=False,
         max_field_size=largest_header,
     )

@@ -1,4 +1,4 @@
-"""Errors as Kubernetes tells them, for clients of the aggregated API."""
+"""Errors as Kubernetes reports them, for clients of the aggregated API."""
 
 import msgspec
 from aiohttp import web
@@ -13,7 +13,7 @@ _REASONS = {
 
 
 def status_response(code: int, message: str) -> web.Response:
-    """A Status object of a failure. ``message``: repeats nothing of a request."""
+    """Make an answer with a Status object. ``message``: must repeat nothing of a request."""
     status = {
         "kind": "Status",
         "apiVersion": "v1",

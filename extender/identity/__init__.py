@@ -1,1 +1,1 @@
-"""Authentication and authorization of callers, delegated to the API server. Serves no request itself."""
+"""Authentication and authorization of callers, delegated to the API server. No requests are served here."""

@@ -1,16 +1,16 @@
-"""Bearer tokens out of the headers of a request. No I/O."""
+"""Bearer tokens in the headers of a request. No I/O."""
 
 import re
 from collections.abc import Sequence
 
 from extender.identity.refusals import NotAuthenticated
 
-# The b64token of RFC 6750; whatever else a header holds costs no review.
+# The b64token of RFC 6750. Any other value is refused without a review.
 _BEARER = re.compile(r"bearer +([-A-Za-z0-9._~+/]+=*)", re.IGNORECASE)
 
 
 def bearer_token_from(authorization: Sequence[str]) -> str:
-    """The one token in a request's Authorization headers. Raises `NotAuthenticated` without it."""
+    """Return the token of a request. Raises `NotAuthenticated` unless there is exactly one."""
     if len(authorization) != 1:
         raise NotAuthenticated
     found = _BEARER.fullmatch(authorization[0].strip(" "))

@@ -1,13 +1,13 @@
-"""Callers and what they ask for, as values. No I/O."""
+"""Callers and the access that they request, as values. No I/O."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class AuthenticatedUser:
-    """A user as the API server names it, by a TokenReview or by the headers of its proxy.
+    """User, as named by a TokenReview or by the headers of the API server's proxy.
 
-    ``extra``: further attributes with their values, sorted by name.
+    ``extra``: further attributes and their values, sorted by name.
     """
 
     name: str
@@ -18,7 +18,7 @@ class AuthenticatedUser:
 
 @dataclass(frozen=True, slots=True)
 class PathAccess:
-    """A verb on a URL that is no resource. ``verb``: the HTTP method in lower case, as RBAC has it."""
+    """Access to a non-resource URL. ``verb``: the HTTP method in lower case, as RBAC names it."""
 
     path: str
     verb: str
@@ -31,7 +31,7 @@ class PathAccess:
 
 @dataclass(frozen=True, slots=True)
 class ResourceAccess:
-    """A verb on a resource of a group. What is empty is not part of the question."""
+    """Access to a resource of an API group. Empty fields are left out of the review."""
 
     verb: str
     group: str

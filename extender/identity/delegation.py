@@ -1,6 +1,7 @@
-"""Delegated authentication and authorization: reviews by the API server, remembered and paced.
+"""Delegated authentication and authorization, by reviews of the API server. Reviews are cached and paced.
 
-A token is remembered by its SHA-256 alone. A review that fails is not remembered and lets no caller in.
+The cache contains the SHA-256 of a token, never the token. A failed review is not cached and refuses the
+caller.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from extender.identity.verdicts import Key, ReviewVerdict, Verdicts
 
 AUDIENCE = "paddock"
 API_SERVER = ""
-"""The audience of tokens for the API server itself."""
+"""Audience of tokens for the API server itself."""
 
 Review = Callable[[], Awaitable[AuthenticatedUser | None]]
 
@@ -30,7 +31,7 @@ def _unreported(_user: AuthenticatedUser, _access: Access, _allowed: bool) -> No
 
 
 class Delegation:
-    """Callers and their rights, as the API server knows them.
+    """Callers and their rights, as the API server reports them.
 
     ``clock``: seconds that never go back; ``accepts_api_server``: whether tokens for the API server are
     accepted besides those for `AUDIENCE`, asked at each review. ``judged``: see `Judged`.
@@ -53,7 +54,7 @@ class Delegation:
         self._under_way: dict[Key, asyncio.Task[ReviewVerdict | None]] = {}
 
     async def authenticate(self, token: str) -> AuthenticatedUser:
-        """Find the user of a token.
+        """Return the user of a token.
 
         Raises `NotAuthenticated`, `TooManyReviews` or `ReviewFailed`.
         """
@@ -73,9 +74,9 @@ class Delegation:
         return user
 
     async def authorize(self, user: AuthenticatedUser, access: Access) -> None:
-        """Return if the user may. Raises `NotAllowed`, `TooManyReviews` or `ReviewFailed`.
+        """Return if the access is allowed. Raises `NotAllowed`, `TooManyReviews` or `ReviewFailed`.
 
-        ``user``: authenticated already, so it is no stranger.
+        ``user``: must be authenticated already.
         """
         key = "access", hashlib.sha256(msgspec.json.encode([type(access).__name__, user, access])).digest()
 
@@ -96,14 +97,14 @@ class Delegation:
         return verdict.user
 
     async def _shared(self, key: Key, review: Review, reviews: int, *, known: bool) -> ReviewVerdict | None:
-        """The verdict of a review that all wait for who ask the same meanwhile; None if it failed."""
+        """Share one review among concurrent callers with the same question. Returns None if it failed."""
         task = self._under_way.get(key)
         if task is None:
             if not self._pace.take(reviews, known=known):
                 raise TooManyReviews
             task = self._under_way[key] = asyncio.create_task(self._review(key, review))
             task.add_done_callback(lambda _: self._under_way.pop(key, None))
-        # One that hangs up must not end the review of others.
+        # A caller that disconnects must not end the review for others.
         return await asyncio.shield(task)
 
     async def _review(self, key: Key, review: Review) -> ReviewVerdict | None:

@@ -1,7 +1,7 @@
-"""Users in the headers of the API server's proxy, which a ConfigMap of kube-system describes.
+"""Users in the headers of the API server's proxy. A ConfigMap in kube-system describes the proxy.
 
-Whether a connection may say who its user is, is asked here too: only the proxy may, which a client
-certificate proves. Nothing else reads these headers. No I/O.
+Only connections of the proxy may name their user. A client certificate proves that a connection is the
+proxy's. No other module reads these headers. No I/O.
 """
 
 import re
@@ -20,19 +20,19 @@ CONFIG_MAP_NAMESPACE, CONFIG_MAP = "kube-system", "extension-apiserver-authentic
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 
 Headers = Sequence[tuple[str, str]]
-"""Names and values in the order in which they came."""
+"""Names and values of headers, in the order of the request."""
 
 
 class BadFrontProxy(PaddockError):
-    """The ConfigMap does not say whom to believe."""
+    """Error in the ConfigMap that describes the proxy."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrontProxy:
-    """The API server's proxy. Names of headers are in small letters.
+    """The API server's proxy. Names of headers are in lower case.
 
-    ``authority``: certificates in PEM that sign the proxy's; ``names``: common names that the proxy may have,
-    any if there is none.
+    ``authority``: PEM of the authority that signs the proxy's certificate. ``names``: allowed common names;
+    empty allows all.
     """
 
     authority: str
@@ -43,15 +43,15 @@ class FrontProxy:
     extra_prefixes: tuple[str, ...] = ()
 
     def is_proxy(self, common_name: str) -> bool:
-        """True if a certificate of the authority with this name is the proxy's."""
+        """True if this common name, in a certificate of the authority, is allowed."""
         return not self.names or common_name in self.names
 
     def user_from(self, headers: Headers) -> AuthenticatedUser:
-        """The user in the headers of a request that the proxy sent. Raises `NotAuthenticated`."""
+        """Return the user in the headers of a request from the proxy. Raises `NotAuthenticated`."""
         users, uids = _values(headers, self.user_headers), _values(headers, self.uid_headers)
         groups, extra = _values(headers, self.group_headers), self._extra_from(headers)
         texts = (*users, *uids, *groups, *(text for name, texts in extra for text in (name, *texts)))
-        # The proxy sets one of each. A second one can only be a caller's own.
+        # The proxy sets each of these once. A second one can only come from the caller.
         if len(users) != 1 or len(uids) > 1 or not users[0] or not all(map(_is_printable, texts)):
             raise NotAuthenticated
         return AuthenticatedUser(users[0], tuple(groups), uids[0] if uids else "", extra)
@@ -67,14 +67,14 @@ class FrontProxy:
 
 
 def front_proxy_from(data: Mapping[str, str]) -> FrontProxy:
-    """The proxy that the ConfigMap's data describes. Raises `BadFrontProxy`."""
+    """Return the proxy that the ConfigMap's data describes. Raises `BadFrontProxy`."""
     authority = data.get("requestheader-client-ca-file", "")
     names = frozenset(_list(data, "allowed-names"))
     users = tuple(name.lower() for name in _list(data, "username-headers"))
     if not _CERTIFICATE.search(authority) or not users:
         raise BadFrontProxy("no authority or no header of users is named")
     if not names and _shared(authority, data.get("client-ca-file", "")):
-        # Then each certificate of a user would do to be anybody.
+        # Any user's certificate would then allow impersonation of every user.
         raise BadFrontProxy("users' certificates have the same authority, and no allowed name is listed")
     groups, uids, prefixes = (
         tuple(name.lower() for name in _list(data, key))
@@ -84,7 +84,7 @@ def front_proxy_from(data: Mapping[str, str]) -> FrontProxy:
 
 
 def common_name_of(certificate: Mapping[str, object] | None) -> str | None:
-    """The common name in a certificate as ``ssl`` describes it, None if there is not exactly one."""
+    """Return the common name in a certificate, in the form of ``ssl``; None unless there is exactly one."""
     subject = (certificate or {}).get("subject", ())
     parts = subject if isinstance(subject, tuple) else ()
     names = [value for part in parts for key, value in part if key == "commonName"]
@@ -112,5 +112,5 @@ def _values(headers: Headers, names: Sequence[str]) -> list[str]:
 
 
 def _is_printable(text: str) -> bool:
-    """False for control characters, and for bytes that are no UTF-8."""
+    """False for a text with control characters or invalid UTF-8."""
     return text.isprintable()

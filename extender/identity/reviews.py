@@ -1,7 +1,7 @@
-"""TokenReview and SubjectAccessReview: one question to the API server each, and its verdict.
+"""TokenReview and SubjectAccessReview: single questions to the API server, without a cache.
 
-Nothing is remembered here. A token is in the body of its review and nowhere else.
-No error carries the text of another, since a server may echo a token.
+A token appears in the body of its review and nowhere else. No error includes the text of another error, since
+a server may echo a token.
 """
 
 from collections.abc import Callable
@@ -16,19 +16,19 @@ from extender.identity.refusals import ReviewFailed
 AUTHENTICATION = "/apis/authentication.k8s.io/v1/tokenreviews"
 AUTHORIZATION = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 REVIEWED_WITHIN = 5.0
-"""Seconds for one review."""
+"""Most seconds for one review."""
 
 Failed = Callable[[str, str], None]
-"""Callback for a review without a verdict: its kind, and the class of the error."""
+"""Function that is called for a review without a verdict, with its kind and the class of the error."""
 
 T = TypeVar("T", bound=msgspec.Struct)
 
 
 class Poster(Protocol):
-    """The part of a client that reviews need."""
+    """Part of a client that reviews need."""
 
     async def post(self, path: str, body: bytes, *, timeout: float) -> bytes:
-        """POST, answered by a body. Raises PaddockError."""
+        """Send a POST and return the body of its answer. Raises PaddockError."""
         ...
 
 
@@ -66,20 +66,20 @@ class Reviews:
         self._failed = failed
 
     async def user_of(self, token: str, audience: str) -> AuthenticatedUser | None:
-        """Find the user of a token, None if it is not accepted for the audience. Raises `ReviewFailed`.
+        """Return the user of a token; None if the audience does not accept it. Raises `ReviewFailed`.
 
-        ``audience``: empty for the API server's own.
+        ``audience``: empty for the API server's own audience.
         """
         spec: dict[str, Any] = {"token": token, "audiences": [audience]} if audience else {"token": token}
         body = _body("authentication.k8s.io/v1", "TokenReview", spec)
         status = (await self._asked(AUTHENTICATION, body, _TokenReview)).status
-        # A server that knows nothing of audiences accepts tokens of any, and names none.
+        # A server without support for audiences accepts tokens for any, and names none in its answer.
         if not status.authenticated or (audience and audience not in (status.audiences or ())):
             return None
         return _user_from(status.user or _User())
 
     async def allows(self, user: AuthenticatedUser, access: Access) -> bool:
-        """Ask for a right of the user. Raises `ReviewFailed`."""
+        """True if the user has the right. Raises `ReviewFailed`."""
         spec = {
             "user": user.name,
             "uid": user.uid,

@@ -1,1 +1,1 @@
-"""YuniKorn's REST interface: its answers as values, and pure functions that make them from the ledger."""
+"""YuniKorn's REST interface: answers as values, and pure functions that build them from the ledger."""

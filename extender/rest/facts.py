@@ -1,4 +1,4 @@
-"""Facts that answers are made from: the ledger's view, memory beside it, and facts of the process."""
+"""Sources of all answers: the ledger's view, what is remembered beside it, and facts about the process."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,19 +18,19 @@ PARTITION = "default"
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """Facts that do not change while the process lives."""
+    """Facts that do not change while the process runs."""
 
-    #: Time at which it began, in seconds since 1970.
+    #: Start time, in seconds since 1970.
     started: float = 0.0
-    #: Id of the cluster: the service key ``service.clusterId``.
+    #: Id of the cluster, from the service key ``service.clusterId``.
     cluster_id: str = "mycluster"
     #: Version of Paddock.
     version: str = ""
-    #: Date of its build; empty if unknown.
+    #: Build date; empty if unknown.
     build_date: str = ""
     #: Architecture of the machine; empty if unknown.
     arch: str = ""
-    #: Random id of the process, a UUID in lower case.
+    #: Random UUID of the process, in lower case.
     instance: str = ""
 
 
@@ -38,7 +38,7 @@ class Process:
 class InForce:
     """The configuration in force."""
 
-    #: Partition as the ledger has it; None before the first document.
+    #: Partition in the ledger; None before the first document.
     partition: PartitionSpec | None = None
     #: Document as written; None before the first.
     document: QueuesDocument | None = None
@@ -51,31 +51,31 @@ class InForce:
 
 
 class Past(Protocol):
-    """Memory of what the ledger does not keep."""
+    """Source of past data that the ledger does not store."""
 
     def peak(self, application: Application) -> Resource:
-        """Most that an application used of each resource."""
+        """Return the peak usage of an application, by resource."""
 
     def history(self, application: Application) -> ResourceHistory:
-        """Sums over its allocations that have ended."""
+        """Return the sums over the application's ended allocations."""
 
     def reasons(self, uid: PodUid) -> tuple[LogEntry, ...]:
-        """Reasons that a pod was given, the latest last."""
+        """Return the reasons given for a pod's wait, oldest first."""
 
 
 class NoPast:
-    """Memory of a process that has just begun."""
+    """Past of a process that has just started: always empty."""
 
-    def peak(self, application: Application) -> Resource:  # noqa: ARG002 - nothing is known of any
-        """Nothing."""
+    def peak(self, application: Application) -> Resource:  # noqa: ARG002 - no application has a past
+        """Return no amounts."""
         return Resource({})
 
     def history(self, application: Application) -> ResourceHistory:  # noqa: ARG002
-        """No sums."""
+        """Return no sums."""
         return ResourceHistory()
 
     def reasons(self, uid: PodUid) -> tuple[LogEntry, ...]:  # noqa: ARG002
-        """No reasons."""
+        """Return no reasons."""
         return ()
 
 
@@ -84,7 +84,7 @@ NO_PAST = NoPast()
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything that an answer says, at one moment. Never kept over an ``await``: the view is live."""
+    """All sources of one answer. The view is live, so an instance must not be used after an ``await``."""
 
     view: LedgerView
     process: Process = Process()

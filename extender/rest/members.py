@@ -1,4 +1,4 @@
-"""An answer as JSON has it: what is left out is left out here, too (REST-24)."""
+"""Answers as JSON and as mappings. Both leave out the same members (REST-24)."""
 
 from typing import Any, overload
 
@@ -11,7 +11,7 @@ _DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
 def encoded(answer: object) -> bytes:
-    """JSON with a newline at its end (REST-1). ``answer``: an answer, or a tuple of them."""
+    """Encode as JSON with a final newline (REST-1). ``answer``: an answer, or a tuple of answers."""
     return _ENCODER.encode(answer) + b"\n"
 
 
@@ -20,5 +20,5 @@ def members(answer: Answer) -> dict[str, Any]: ...
 @overload
 def members(answer: Answer | None) -> dict[str, Any] | None: ...
 def members(answer: Answer | None) -> dict[str, Any] | None:
-    """The members that are there, by name. None of none."""
+    """Return the members that JSON would contain, by name; None for None."""
     return _DECODER.decode(_ENCODER.encode(answer)) if answer is not None else None

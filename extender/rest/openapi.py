@@ -1,4 +1,4 @@
-"""The interface as OpenAPI 3.1 says it, from the Structs that it is made of."""
+"""OpenAPI 3.1 document of the interface, generated from the Structs of its answers."""
 
 import re
 from typing import Any
@@ -44,7 +44,7 @@ ANSWERS: dict[str, tuple[type[Answer], bool]] = {
     "/ws/v1/events/batch": (EventBatch, False),
     "/ws/v1/events/stream": (StreamHead, False),
 }
-"""Kind of answer by path, True for a list of it."""
+"""Type of the answer by path. True: the answer is a list of that type."""
 
 QUERIES: dict[str, tuple[str, ...]] = {
     f"{_PARTITION}/queue/:queue": ("subtree",),
@@ -53,13 +53,13 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "/ws/v1/events/batch": ("start", "count"),
     "/ws/v1/events/stream": ("count",),
 }
-"""Query parameters by path."""
+"""Names of query parameters by path."""
 
 _NAME = re.compile(r":(\w+)")
 
 
 def openapi_document(version: str) -> dict[str, Any]:
-    """``version``: of Paddock."""
+    """Build the document. ``version``: Paddock's version."""
     structs = sorted({struct for struct, _ in ANSWERS.values()} | {Fault}, key=lambda each: each.__name__)
     references, schemas = msgspec.json.schema_components(structs, ref_template="#/components/schemas/{name}")
     by_struct = dict(zip(structs, references, strict=True))

@@ -1,7 +1,7 @@
-"""An answer as JSON in pieces, so that a large one is encoded between other work (REST-45).
+"""JSON of an answer in pieces, so that other work can run between them (REST-45).
 
-The encoder holds the interpreter for as long as one call lasts. A piece has about `ROWS` rows, which take
-well under a millisecond. The answer is a tree of frozen values, so it stays the same however long it takes.
+The encoder blocks the interpreter for the whole of a call. A piece has about `ROWS` rows and takes well under
+a millisecond. The answer is a tree of frozen values, so it does not change between pieces.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ import msgspec
 from extender.rest.model.answer import Answer
 
 ROWS = 100
-"""Objects encoded at once, those inside others included."""
+"""Objects that are encoded in one piece, including nested ones."""
 
 _ENCODER = msgspec.json.Encoder()
 
@@ -22,15 +22,15 @@ class _Member(NamedTuple):
     """Member of a Struct."""
 
     name: str
-    #: Name in JSON, with quotes and colon.
+    #: Name in JSON, with quotation marks and a colon.
     key: bytes
     default: object
-    #: Type of the empty collection that stands for its default; None if there is no such.
+    #: Type of the collection whose empty value is the default; None for any other default.
     empty: type | None
 
 
 def pieces(answer: Answer | tuple[Answer, ...]) -> Iterator[bytes]:
-    """Yield the bytes of `members.encoded`, in order. Each step encodes at most some `ROWS` rows."""
+    """Yield the bytes of `members.encoded` in pieces of about `ROWS` rows."""
     buffer, rows = bytearray(), 0
     for part, weight in _parts(answer):
         buffer += part
@@ -44,7 +44,7 @@ def pieces(answer: Answer | tuple[Answer, ...]) -> Iterator[bytes]:
 
 
 def _parts(value: Any) -> Iterator[tuple[bytes, int]]:
-    """Parts with their number of rows."""
+    """Encoded parts of a value, each with its number of rows."""
     weight = weight_of(value, ROWS)
     if weight < ROWS:
         yield _ENCODER.encode(value), weight
@@ -77,7 +77,7 @@ def _object_parts(value: Any) -> Iterator[tuple[bytes, int]]:
 
 
 def weight_of(value: Any, most: int) -> int:
-    """Number of objects in a value, itself included, counted no further than ``most``."""
+    """Count the objects in a value, including the value itself. Counting stops at ``most``."""
     if isinstance(value, tuple):
         return _weight_of_all(value, most)
     if not isinstance(value, Answer):
@@ -109,7 +109,7 @@ def _member(field: msgspec.structs.FieldInfo) -> _Member:
 
 @lru_cache(maxsize=256)
 def _nesting(struct: type[Answer]) -> tuple[str, ...]:
-    """Members that may hold other objects."""
+    """Return the names of members that may contain other objects."""
     return tuple(
         each.name
         for each in msgspec.structs.fields(struct)

@@ -1,1 +1,1 @@
-"""Metrics, the log, and the witness that feeds both."""
+"""Metrics, the log, and the witness that writes both."""

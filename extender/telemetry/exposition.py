@@ -16,10 +16,10 @@ _LEVEL = 1
 
 
 class Exposition:
-    """A text that is built on request. ``pieces()``: yields its parts.
+    """Text of metrics that is built on request. ``pieces()``: yields its parts.
 
-    A request is answered with a text that was begun after it. Concurrent requests cost two texts at most, and
-    no text is older than its request.
+    The text for a request is always begun after the request, so it is never older. Concurrent requests share
+    texts, and at most two are built for them.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Lines of the Prometheus text format, version 0.0.4. No series of any kind is known here.
+"""Lines of the Prometheus text format, version 0.0.4. This module knows no particular series.
 
 The library writes a counter only under a name that ends in ``_total``, and each number as a float. Some
 names and numbers must be exact, so these are written here.
@@ -11,41 +11,41 @@ _OTHER_SIGNS = re.compile(r"[^a-zA-Z0-9_]")
 
 
 class Family(NamedTuple):
-    """Series of one name. ``name`` may hold ``<queue>`` or ``<type>``, which stand for a part of it."""
+    """Series of one name. ``name`` may contain the variables ``<queue>`` or ``<type>``."""
 
     name: str
     #: ``counter``, ``gauge`` or ``histogram``.
     kind: str
     labels: tuple[str, ...]
-    #: Text of HELP.
+    #: Text of the HELP line.
     meaning: str
     #: Rule of the specification; empty for a family of Paddock's own.
     rule: str = ""
 
     def named(self, part: str) -> "Family":
-        """The family with ``part`` in the place that its name leaves open."""
+        """Return the family with ``part`` in place of the variable in its name."""
         return self._replace(name=re.sub("<[a-z]+>", part, self.name))
 
 
 def heading(family: Family) -> str:
-    """Both lines before the samples of a family."""
+    """Return the two lines before the samples of a family."""
     meaning = family.meaning.replace("\\", r"\\").replace("\n", r"\n")
     return f"# HELP {family.name} {meaning}\n# TYPE {family.name} {family.kind}\n"
 
 
 def sample(name: str, labels: tuple[tuple[str, str], ...], value: int | float) -> str:
-    """A line. A whole number is written in full, so no digit of it is lost."""
+    """Return a sample's line. A whole number is written with all of its digits."""
     inside = ",".join(f'{key}="{escaped(text)}"' for key, text in labels)
     return f"{name}{{{inside}}} {value}\n" if inside else f"{name} {value}\n"
 
 
 def escaped(text: str) -> str:
-    """The value of a label between its quotes."""
+    """Escape a label's value."""
     if "\\" in text or '"' in text or "\n" in text:
         return text.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
     return text
 
 
 def name_part(text: str) -> str:
-    """A text as a part of a metric's name: every other sign becomes an underscore."""
+    """Convert a text to a part of a metric's name. Invalid characters become underscores."""
     return _OTHER_SIGNS.sub("_", text)

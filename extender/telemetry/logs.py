@@ -1,4 +1,4 @@
-"""The log: JSON lines on standard output, for decisions and for everything that went wrong. No secrets."""
+"""The log: JSON lines on standard output about decisions and errors. It contains no secrets."""
 
 import sys
 from collections import OrderedDict
@@ -82,7 +82,7 @@ class LastVerdicts:
                 self._verdicts.popitem(last=False)
         else:
             self._verdicts.move_to_end(uid)
-        # The texts of a verdict may be long, so only their hash is stored.
+        # The texts of a verdict may be long, so only a hash is stored.
         known, verdicts[verb] = verdicts.get(verb), hash(verdict)
         return known != verdicts[verb]
 

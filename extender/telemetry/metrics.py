@@ -43,9 +43,9 @@ def _always() -> bool:
 class Exported:
     """Choice of what is exported."""
 
-    #: True if this instance tells of queues, pods and nodes.
+    #: True if this instance exports series about queues, pods and nodes.
     leads: Callable[[], bool] = _always
-    #: True if there are series that are named after queues (METRIC-18).
+    #: True to export series named after queues (METRIC-18).
     queue_names: Callable[[], bool] = _always
     #: Age of the last message of each watch.
     watches: Callable[[], Iterable[Staleness]] = tuple
@@ -75,7 +75,7 @@ class Metrics:
         self.verb_seconds = Histogram(
             "paddock_verb_seconds", "Time to answer a call", ["verb"], buckets=_BUCKETS, registry=registry
         )
-        #: Series by verb: finding a labelled one costs more than observing.
+        #: Series by verb. They are stored, since finding a labelled series costs more than observing.
         self._seconds: dict[str, Histogram] = {}
         self.decisions = Counter(
             "paddock_decisions", "Answers by verb and code", ["verb", "code"], registry=registry
@@ -161,7 +161,7 @@ class Metrics:
         ledger.register(PodGroupSeries(view, self._numbers))
 
     def measured(self, verb: str, seconds: float, fault: str) -> None:
-        """A call was answered. ``fault``: empty without one."""
+        """Count an answered call. ``fault``: empty without one."""
         timed = self._seconds.get(verb)
         if timed is None:
             timed = self._seconds[verb] = self.verb_seconds.labels(verb)
@@ -171,13 +171,13 @@ class Metrics:
             self.yunikorn.totals.pods["error"] += 1
 
     def exposition(self) -> bytes:
-        """All series in the text format, at once."""
+        """Return all series in the text format."""
         return b"".join(self.pieces())
 
     def pieces(self) -> Iterator[bytes]:
-        """All series in pieces, each of which takes less than a millisecond. An empty piece is a pause.
+        """Yield all series in pieces that take less than a millisecond each. An empty piece is a pause.
 
-        A standby exports only series about itself. All samples of a queue belong to the same moment, but
+        A standby exports only series about itself. All samples of one queue belong to the same moment, but
         those of two queues may not.
         """
         yield from _written(self.registry)
@@ -191,7 +191,7 @@ class Metrics:
             yield from _written(self._ledger_registry)
 
     def yunikorn_pieces(self) -> Iterator[bytes]:
-        """Series of YuniKorn alone (REST-16). A standby has none, nor has an instance before it is synced."""
+        """Yield YuniKorn's series only (REST-16). There are none before the sync, or on a standby."""
         view = self._view()
         if self._exported.leads() and view.synced:
             yield from _pauses(self._texts.refresh(view))
@@ -212,7 +212,7 @@ class Metrics:
 
 
 class _One(Collector):
-    """A registry of one family, for the library to write."""
+    """Registry of one family, so that the library can write it."""
 
     def __init__(self, family: Metric) -> None:
         self._family = family
@@ -222,7 +222,7 @@ class _One(Collector):
 
 
 def _written(registry: CollectorRegistry) -> Iterator[bytes]:
-    """A registry's families, a piece each."""
+    """Families of a registry, with one piece for each."""
     for family in registry.collect():
         yield generate_latest(_One(family))
 

@@ -1,4 +1,4 @@
-"""Amounts of queues as Paddock counts them: the series ``paddock_queue_…``, one of each counter."""
+"""Paddock's own series of queues, ``paddock_queue_…``. There is one family for each counter."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from extender.rest.projection.counting import Afloat, allocated_in, pending_in
 from extender.telemetry.lines import Family, escaped, heading
 
 Amounts = tuple[tuple[str, int], ...]
-"""Resources and amounts."""
+"""Amounts by resource."""
 
 AMOUNTS = ("max", "guaranteed", "allocated", "reserved", "pending", "preempting")
 
@@ -29,14 +29,14 @@ class QueueAmounts(NamedTuple):
     reserved: Amounts
     pending: Amounts
     preempting: Amounts
-    #: Sizes of its allocations and of its requests, as REST counts them.
+    #: Total sizes of its allocations and of its requests, as REST counts them.
     allocations: Amounts
     requests: Amounts
     max_applications: int
 
 
 def amounts_of(queue: Queue, afloat: Afloat) -> QueueAmounts:
-    """All amounts of a queue now. Cost: some ten microseconds."""
+    """Read all amounts of a queue. Cost: some ten microseconds."""
     return QueueAmounts(
         queue.path,
         _items(queue.max),
@@ -52,7 +52,7 @@ def amounts_of(queue: Queue, afloat: Afloat) -> QueueAmounts:
 
 
 def lines_of(queue: QueueAmounts, shown: frozenset[str]) -> dict[str, str]:
-    """Samples of a queue, by counter."""
+    """Return the samples of a queue, by counter."""
     path = escaped(queue.path)
     return {
         amount: "".join(
@@ -65,7 +65,7 @@ def lines_of(queue: QueueAmounts, shown: frozenset[str]) -> dict[str, str]:
 
 
 def text_of(amount: str, samples: Iterable[str]) -> str:
-    """Text of a whole family."""
+    """Return the text of a whole family."""
     return heading(FAMILIES[amount]) + "".join(samples)
 
 

@@ -1,7 +1,7 @@
-"""Texts of queues' amounts. They are only rewritten for queues that have changed.
+"""Texts of queues' amounts. They are rewritten only for queues that have changed.
 
-A scrape of 2,000 queues has 60,000 lines. Most queues are unchanged since the last scrape, so their lines are
-stored. Amounts are read first, for many queues at once. Lines are made from them afterwards.
+A scrape of 2,000 queues has 60,000 lines. Most queues have not changed since the last scrape, so lines are
+stored. Amounts are read first, for many queues in one slice. Lines are made from them afterwards.
 """
 
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ TAKEN_AT_ONCE, WRITTEN_AT_ONCE = 50, 10
 """Queues whose amounts are read, or whose lines are made, in one slice."""
 
 FEW_AFLOAT = 50
-"""Pods with reserved quota and without a node that are counted anew for each part of the queues."""
+"""Most pods with reserved quota and without a node that are counted again for each part of the queues."""
 
 
 class QueueText:
-    """Lines of one queue, and the amounts that they were made from."""
+    """Lines of one queue, and the amounts from which they were made."""
 
     __slots__ = ("amounts", "by_path", "names", "own", "resource", "shown")
 
@@ -32,9 +32,9 @@ class QueueText:
         self.names = NamesShown()
         #: Samples of METRIC-1.
         self.resource = ""
-        #: Samples of METRIC-18 without the name, which the path decides.
+        #: Samples of METRIC-18 without their names, which depend on the path.
         self.by_path: list[str] = []
-        #: Samples of our own families.
+        #: Samples of Paddock's own families.
         self.own: dict[str, str] = {}
 
     def write(self, amounts: QueueAmounts, shown: frozenset[str]) -> None:
@@ -69,7 +69,7 @@ class QueueTexts:
         yield from count_afloat(view, afloat := Afloat())
         for part in in_parts(queues, TAKEN_AT_ONCE):
             if len(view.reserved) + len(view.unguarded.placing) + len(view.unguarded.unplaced) <= FEW_AFLOAT:
-                # As of this moment, like the amounts; of many pods the count takes too long for that.
+                # Counted at the same moment as the amounts. With many pods, that would take too long.
                 afloat = afloat_of(view)
             changed += self._changed(part, afloat, shown)
             yield
@@ -79,7 +79,7 @@ class QueueTexts:
                 yield
 
     def of(self, queue: Queue) -> QueueText:
-        """Lines of a queue with series."""
+        """Return the lines of a queue with series."""
         return self._texts[queue.path]
 
     def _changed(

@@ -59,7 +59,7 @@ class Reporting:
         self._log.info(text, user=user.name[:_LONGEST], verb=access.verb, target=access.target[:_LONGEST])
 
     def review_failed(self, kind: str, error: str) -> None:
-        """A review without a verdict; of many, one line in ten seconds. ``error``: a class, and no text."""
+        """Log a review without a verdict, at most once in ten seconds. ``error``: class of the error."""
         now = time.monotonic()
         if now - self._review_reported_at >= CLOSED_REPORTED_EVERY:
             self._review_reported_at = now
@@ -77,11 +77,11 @@ class Reporting:
             self._log.warning("read was not answered by the leader", outcome=outcome, error=why)
 
     def port_not_opened(self, name: str, error: str) -> None:
-        """A port for callers with a login could not be opened; all else goes on."""
+        """Log a port with a login that could not be opened. Everything else continues."""
         self._log.error("port could not be opened", port=name, error=error)
 
     def rest_opened(self, port: int, *, is_open: bool) -> None:
-        """The REST port is open. ``is_open``: for every caller, over plain HTTP."""
+        """Note that the REST port is open. ``is_open``: True if it answers every caller over plain HTTP."""
         self._metrics.rest_open.set(is_open)
         if is_open:
             self._log.warning("REST port answers every caller without TLS", port=port)

@@ -29,14 +29,14 @@ def shown_queues(tree: QueueTree) -> list[Queue]:
 
 
 class ShownResources:
-    """Resources with series: of every cluster, of nodes, of the document, then others that pods name."""
+    """Resources with series: first the usual ones, those of nodes and of the document, then those of pods."""
 
     def __init__(self) -> None:
         self._generation = -1
         self._configured: frozenset[str] = frozenset()
 
     def of(self, view: LedgerView) -> tuple[frozenset[str], int]:
-        """Resources with series, and the number of others in use."""
+        """Return the resources with series, and the number of other resources in use."""
         if view.generation != self._generation:
             self._generation, self._configured = view.generation, _configured(view.tree)
         root = view.tree.root

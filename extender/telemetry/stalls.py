@@ -8,7 +8,7 @@ APART = 0.05
 
 
 async def watch_stalls(note: Callable[[float], None]) -> None:
-    """Measure until cancelled. ``note`` gets the seconds by which the loop was late to wake this task."""
+    """Measure until cancelled. ``note(seconds)``: called with the delay of each wake-up."""
     clock = asyncio.get_running_loop().time
     while True:
         due = clock() + APART

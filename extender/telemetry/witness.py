@@ -66,7 +66,7 @@ class DecisionWitness:
         self._counter(verb, code).inc()
         facts = record.facts
         self._journal.note(facts.uid, f"{verb}: {code}", detail, now=now)
-        # Scores differ from call to call, so that only their code counts.
+        # Scores differ between calls, so only the code counts.
         is_new = self._verdicts.is_new(facts.uid, verb, (code, "" if verb == "prioritize" else detail))
         if not (is_new or self._logs_repetitions):
             return
@@ -78,7 +78,7 @@ class DecisionWitness:
         )
 
     def _counter(self, verb: str, code: str) -> Counter:
-        """The series of a verb and a code. Looked up once, since that costs more than counting."""
+        """Return the series of a verb and a code. It is stored, since finding it costs more than counting."""
         counter = self._counters.get((verb, code))
         if counter is None:
             counter = self._counters[verb, code] = self._metrics.decisions.labels(verb, code)
@@ -87,7 +87,7 @@ class DecisionWitness:
     def learned(self, event: on.Event, *, now: float) -> None:
         """Count an event, and add it to the pod's story.
 
-        Events of a decision are part of the decision's line.
+        Events that belong to a decision are part of the decision's line.
         """
         self._metrics.yunikorn.learned(event)
         match event:

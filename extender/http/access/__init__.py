@@ -1,1 +1,1 @@
-"""Guards of listeners: callers who are let through to a handler, and the TLS that certifies them."""
+"""Guards of listeners: which callers may reach a handler, and the TLS that identifies them."""

@@ -1,4 +1,4 @@
-"""Cross-origin headers of REST-1, for every origin or for listed ones alone."""
+"""Cross-origin headers of REST-1, for every origin or only for listed ones."""
 
 from collections.abc import Callable, Collection
 
@@ -10,14 +10,14 @@ from extender.http.endpoints import inner_path
 
 ALLOWED_HEADERS = "X-Requested-With,Content-Type,Accept,Origin"
 WITHOUT = ("/metrics", "/ws/v1/metrics")
-"""Paths whose answers carry none of these headers."""
+"""Paths whose answers have none of these headers."""
 
 
 def cors_guard(origins: Callable[[], Collection[str]], *, everyone: bool = False) -> Middleware:
-    """A middleware that lets pages of other origins read answers.
+    """Make a middleware that allows pages of other origins to read answers.
 
-    ``origins``: those that may, asked at each request; ``everyone``: as YuniKorn has it. The question that a
-    browser asks before a request with a token is answered here, since it carries no token.
+    ``origins()``: the allowed origins, read for each request. ``everyone``: True to allow every origin, as
+    YuniKorn does. Preflight requests carry no token, so they are answered here.
     """
 
     @web.middleware

@@ -1,6 +1,6 @@
-"""Guard of the listeners that ask for a login: who calls, and whether they may, before a handler is reached.
+"""Guard of the listeners with a login: it authenticates and authorizes a caller before a handler runs.
 
-A user is known by the headers of the API server's proxy, on its own connections, or by a bearer token.
+A user is identified by a bearer token, or by headers on connections of the API server's proxy.
 """
 
 from collections.abc import Callable
@@ -16,19 +16,19 @@ from extender.identity.delegation import Delegation
 from extender.identity.refusals import AccessRefused, NotAllowed, NotAuthenticated
 
 USER = web.RequestKey("user", AuthenticatedUser)
-"""Where a handler finds who calls."""
+"""Key under which a request stores its user."""
 
 AccessOf = Callable[[web.Request], Access | None]
-"""The right that a request needs, None if being known is enough.
+"""Function that returns the right that a request needs; None if authentication is enough.
 
-Raises `AccessRefused` for what has no name in RBAC.
+Raises `AccessRefused` for a request that RBAC cannot name.
 """
 
 
 def delegated_guard(
     delegation: Delegation, access_of: AccessOf, proxied: ProxiedUsers | None = None
 ) -> Middleware:
-    """A middleware that lets through whom the API server knows and allows; others get no 404 either."""
+    """Make a middleware that answers only what the API server allows. It guards unknown paths, too."""
 
     @web.middleware
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -46,9 +46,9 @@ def delegated_guard(
 
 
 def path_access_of(request: web.Request) -> PathAccess:
-    """The path as the router reads it, so that what is allowed is what is answered.
+    """Return the right for the path exactly as the router reads it.
 
-    An escaped slash means nothing in any path here, and routers differ over it.
+    Raises `NotAllowed` for an escaped slash, since routers read it differently and no path here needs one.
     """
     path = request.rel_url.path_safe
     if not path.startswith("/") or not path.isprintable() or "%2f" in path.lower():
@@ -65,7 +65,7 @@ async def _user_of(
 
 
 def _refused(request: web.Request, error: AccessRefused) -> web.Response:
-    """The error as REST-2 has it."""
+    """Make an answer with an error by REST-2."""
     body = {"status_code": error.status, "message": str(error), "description": str(error)}
     response = web.Response(
         status=error.status,
@@ -77,6 +77,6 @@ def _refused(request: web.Request, error: AccessRefused) -> web.Response:
     if error.retry_after is not None:
         response.headers["Retry-After"] = str(error.retry_after)
     if request.can_read_body:
-        # Its body is not read.
+        # The body was not read, so the connection cannot serve another request.
         response.force_close()
     return response

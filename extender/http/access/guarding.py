@@ -1,7 +1,7 @@
-"""Headers of every answer, and the guard of the listener that asks for no login.
+"""Security headers of every answer, and the guard of the listener without a login.
 
-A browser on a machine with a port-forward runs pages of other sites. Requests of such a page are refused.
-They have another Host (DNS rebinding) or a foreign Origin, or come from a form, an image or a script.
+A browser beside a port-forward may run pages of other sites. The guard refuses their requests. These have
+a foreign Host (DNS rebinding) or a foreign Origin, or come from a form, an image or a script.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -28,9 +28,9 @@ def _none_listed() -> Collection[str]:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Names and origins that may reach loopback besides its own, asked at each request.
+    """Further hosts and origins that may reach loopback, read for each request.
 
-    ``hosts``: further names of the Host header, as `host_name_from` writes them; ``origins``: such as
+    ``hosts()``: names in the Host header, in the form of `host_name_from`. ``origins()``: values such as
     ``https://ui.example:8443``.
     """
 
@@ -47,7 +47,7 @@ async def add_headers(request: web.BaseRequest, response: web.StreamResponse) ->
 
 
 def loopback_guard(neighbours: Neighbours) -> Middleware:
-    """A middleware that answers 403 to what does not come from this machine itself."""
+    """Make a middleware that answers 403 to requests from other machines or other sites."""
 
     @web.middleware
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -55,7 +55,7 @@ def loopback_guard(neighbours: Neighbours) -> Middleware:
         if not refusal:
             return await handler(request)
         response = web.json_response({"error": refusal}, status=403)
-        # Its body is not read.
+        # The body was not read, so the connection cannot serve another request.
         response.force_close()
         return response
 
@@ -63,15 +63,15 @@ def loopback_guard(neighbours: Neighbours) -> Middleware:
 
 
 def _refusal_of(request: web.Request, neighbours: Neighbours) -> str:
-    """Why a request is not answered, empty if it is. Nothing of the request is repeated."""
+    """Return why a request is refused, or an empty text. The text repeats nothing of the request."""
     headers = request.headers
     hosts = headers.getall("Host", [])
-    # A target with a host of its own would be believed instead of the header.
+    # aiohttp would use the host in an absolute target instead of the header.
     if not request.raw_path.startswith("/") or not is_own_host(hosts, neighbours.hosts()):
         return "Host is no name of loopback and not listed in paddock.rest.hosts"
     origins = headers.getall("Origin", [])
     if origins:
-        # Of a listed origin browsers say, too, that it is another site.
+        # Browsers report a listed origin as another site, too.
         own = is_own_origin(origins, hosts[0], neighbours.origins())
         return "" if own else "a foreign Origin is not answered"
     site, mode = headers.get("Sec-Fetch-Site", ""), headers.get("Sec-Fetch-Mode", "")

@@ -1,7 +1,7 @@
-"""Hosts and origins that a request names, and which of them are ours. No I/O.
+"""Checks of the hosts and origins that a request names. No I/O.
 
-A page of another site reaches loopback by a name of its own that it lets point there, and then names it as
-``Host``. So the name decides, and not the address that a connection came to.
+A page of another site can let its own host name point to loopback. Its requests then carry that name in
+``Host``. Therefore the name decides, and not the address of the connection.
 """
 
 from collections.abc import Collection
@@ -12,13 +12,13 @@ _READING = ("GET", "HEAD", "OPTIONS")
 
 
 def is_own_host(hosts: list[str], listed: Collection[str]) -> bool:
-    """True if a request has one Host header, and that names loopback or one of ``listed``."""
+    """True if there is exactly one Host header, and it names loopback or one of ``listed``."""
     name = host_name_of(hosts[0]) if len(hosts) == 1 else None
     return name is not None and (is_loopback(name) or name in listed)
 
 
 def is_own_origin(origins: list[str], host: str, listed: Collection[str]) -> bool:
-    """True if a request has one Origin header, and that is of the same host and port, or one of ``listed``.
+    """True if there is exactly one Origin header, and it has the same host and port or is in ``listed``.
 
     ``host``: the Host header; ``listed``: origins such as ``https://ui.example:8443``.
     """
@@ -28,9 +28,9 @@ def is_own_origin(origins: list[str], host: str, listed: Collection[str]) -> boo
 
 
 def is_from_elsewhere(method: str, site: str, mode: str) -> bool:
-    """True if a browser says that another site's page sends the request, and not that a link was followed.
+    """True if the page of another site sent the request. Following a link does not count.
 
-    ``site``, ``mode``: the headers Sec-Fetch-Site and Sec-Fetch-Mode, empty where no browser sends them.
+    ``site``, ``mode``: the headers Sec-Fetch-Site and Sec-Fetch-Mode; empty without a browser.
     """
     if site in ("", "same-origin", "none"):
         return False

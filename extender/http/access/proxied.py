@@ -1,4 +1,4 @@
-"""Users whom the API server's proxy vouches for: by headers, on connections that are surely its own."""
+"""Users named in headers by the API server's proxy, on connections with the proxy's certificate."""
 
 import ssl
 
@@ -11,7 +11,7 @@ from extender.identity.request_header import FrontProxy
 
 
 class ProxiedUsers:
-    """The users of one listener's connections, as `FrontProxy` describes the proxy now."""
+    """Users of one listener's connections. A `FrontProxy` describes the proxy."""
 
     def __init__(self, tls: RotatingTls, connections: Connections) -> None:
         self._tls = tls
@@ -21,11 +21,11 @@ class ProxiedUsers:
 
     @property
     def context(self) -> ssl.SSLContext:
-        """The context to listen with."""
+        """TLS context for the listener."""
         return self._tls.context
 
     def follow(self, proxy: FrontProxy | None) -> None:
-        """Believe this proxy from now on; None, or an authority that cannot be read: no connection."""
+        """Accept this proxy from now on. With None or an unreadable authority, no connection is accepted."""
         authority = proxy.authority if proxy else ""
         if authority != self._authority:
             try:
@@ -34,14 +34,14 @@ class ProxiedUsers:
                 proxy, authority = None, ""
                 self._tls.trust(authority)
             self._authority = authority
-            # Their next requests would not be believed. Clients begin anew where an idle one was closed.
+            # Their next requests would be refused. Clients reconnect after an idle connection was closed.
             self._connections.close_idle()
         self._proxy = proxy
 
     def user_of(self, request: web.BaseRequest) -> AuthenticatedUser | None:
-        """The user in the headers of a request, None if the connection is not the proxy's.
+        """Return the user in the headers of a request; None if the connection is not the proxy's.
 
-        The headers of others are not read. Raises `NotAuthenticated` for headers that name no user.
+        Headers on other connections are not read. Raises `NotAuthenticated` for headers that name no user.
         """
         name = self._tls.certified_name(request.transport)
         if self._proxy is None or name is None or not self._proxy.is_proxy(name):

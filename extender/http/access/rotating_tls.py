@@ -1,7 +1,7 @@
-"""TLS of a listener whose certificate and authority of clients may be replaced while it listens.
+"""TLS of a listener whose certificate and client authority can be replaced while it listens.
 
-A connection begins with the context that is current then. OpenSSL verifies a client's certificate once, at
-that beginning. So a connection counts as certified only while its context has the authority of now.
+A connection uses the context that is current when it begins. OpenSSL verifies a client's certificate only
+then. So a connection counts as certified only while its context has the current authority.
 """
 
 import os
@@ -15,10 +15,10 @@ from extender.identity.request_header import common_name_of
 
 
 class ServingSource(Protocol):
-    """Place from which a certificate with its chain and its key are loaded."""
+    """Source of a certificate chain and its key."""
 
     def load(self, context: ssl.SSLContext) -> None:
-        """Load both into a context. Raises OSError for parts that do not fit."""
+        """Load both into a context. Raises OSError for parts that do not match."""
         ...
 
     def authority(self) -> str:
@@ -38,7 +38,7 @@ class ServingFiles:
     ca: str = ""
 
     def load(self, context: ssl.SSLContext) -> None:
-        """Read both files anew."""
+        """Read both files."""
         context.load_cert_chain(self.certificate, self.key)
 
     def authority(self) -> str:
@@ -54,7 +54,7 @@ class ServingPair:
     trusted: str = ""
 
     def load(self, context: ssl.SSLContext) -> None:
-        """OpenSSL reads files alone, so this is one in memory that no other process can open by a name."""
+        """Load both from an anonymous file in memory, since OpenSSL reads only files."""
         descriptor = os.memfd_create("paddock-serving")
         try:
             os.write(descriptor, (self.pair.key + self.pair.certificate).encode())
@@ -68,7 +68,7 @@ class ServingPair:
 
 
 class RotatingTls:
-    """Contexts for the connections of one listener.
+    """TLS contexts for the connections of one listener.
 
     Clients may have a certificate or none. One that the authority has not signed ends the handshake.
     ``asks``: ``CERT_NONE`` for a listener that asks for no certificate, ``CERT_REQUIRED`` for one that
@@ -84,14 +84,14 @@ class RotatingTls:
         self._current = self._loaded()
         self._certifying = [self._current]
         self.context = self._loaded()
-        """The context to listen with; it hands each connection on to the current one."""
+        """TLS context for the listener. It hands each connection to the current context."""
         self.context.sni_callback = self._hand_on
 
     def trust(self, authority: str) -> None:
-        """Believe certificates of this authority (PEM, empty for none) from now on.
+        """Accept client certificates of this authority from now on. ``authority``: PEM, or empty for none.
 
-        Connections that have begun are certified no more. Raises ssl.SSLError for what is no PEM, and
-        changes nothing then.
+        Existing connections are no longer certified. Raises ssl.SSLError for invalid PEM, and changes
+        nothing then.
         """
         before, self._authority = self._authority, authority
         try:
@@ -102,10 +102,10 @@ class RotatingTls:
         self._certifying = [self._current]
 
     def renew(self, source: ServingSource | None = None) -> None:
-        """Show this certificate from now on, or what the present source says now.
+        """Serve the certificate of ``source`` from now on, or load the present source again.
 
-        Connections that have begun stay certified. Raises OSError for parts that do not fit, and changes
-        nothing then.
+        Existing connections stay certified. Raises OSError for parts that do not match, and changes nothing
+        then.
         """
         before, self._source = self._source, source or self._source
         try:
@@ -116,19 +116,19 @@ class RotatingTls:
         self._certifying.append(self._current)
 
     def is_certifying(self, transport: Any) -> bool:
-        """True if the connection began with a context of the present authority."""
+        """True if the connection began with a context of the current authority."""
         connection = transport.get_extra_info("ssl_object") if transport is not None else None
         return connection is not None and any(connection.context is each for each in self._certifying)
 
     def certified_name(self, transport: Any) -> str | None:
-        """The common name of the client's certificate, None without one that counts now."""
+        """Return the common name of the client's certificate; None unless the connection is certified."""
         if not self.is_certifying(transport):
             return None
         return common_name_of(transport.get_extra_info("peercert"))
 
     def _loaded(self) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        # A session that is resumed is not verified again. TLS 1.3 without tickets resumes none.
+        # A resumed session would not be verified again. TLS 1.3 without tickets resumes no session.
         context.minimum_version = ssl.TLSVersion.TLSv1_3
         context.num_tickets = 0
         self._source.load(context)

@@ -1,1 +1,1 @@
-"""YuniKorn's REST interface over HTTP: requests read, replies sent, and what both may cost."""
+"""YuniKorn's REST interface over HTTP: reading of requests, sending of replies, and limits on both."""

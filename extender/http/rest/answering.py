@@ -1,4 +1,4 @@
-"""The handler of every route: requests read, replies sent (REST-1, REST-21, REST-23, REST-45)."""
+"""Handler for all routes. It reads requests and sends replies (REST-1, REST-21, REST-23, REST-45)."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -21,16 +21,16 @@ from extender.rest.routes.table import Router
 JSON = "application/json; charset=UTF-8"
 
 PACKED_FROM = 1400
-"""Bytes from which a body is compressed for a client that can read that."""
+"""Least bytes of a body that is compressed, if the client accepts it."""
 
 PACKED_IN_ONE = 64 * 2**10
-"""Bytes that are compressed in one step; of larger bodies each piece is one."""
+"""Most bytes that are compressed in one step. A larger body is compressed piece by piece."""
 
 WRITE_WITHIN = 10.0
-"""Seconds in which a client must take one piece of a large body."""
+"""Seconds in which a client must accept one piece of a large body."""
 
 SENT_AT_ONCE = 16
-"""Large bodies that are being sent at once: a slow reader holds one for long."""
+"""Large bodies that are sent concurrently. A slow reader keeps one for long."""
 
 RETRY_AFTER = "5"
 
@@ -41,7 +41,7 @@ OnBug = Callable[[str, BaseException, bytes], None]
 
 
 class Answering:
-    """``on_bug``: called with the path and the exception of a handler that failed."""
+    """Handler for all routes. ``on_bug``: called with path and exception if a route fails."""
 
     def __init__(self, router: Router, bodies: Bodies, streams: Streams, on_bug: OnBug) -> None:
         self._router = router
@@ -51,7 +51,7 @@ class Answering:
         self._sending = 0
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Answer a request. Only a client that goes away ends it without an answer."""
+        """Answer a request. Every request gets an answer, unless its client disconnects."""
         try:
             ask = await _ask_from(request)
             return await self._sent(request, ask, await self._reply_of(ask))
@@ -67,7 +67,7 @@ class Answering:
             return _small(request, fault(503, "Too many streaming connections"))
         except (ConnectionError, TimeoutError):
             raise
-        except Exception as error:  # noqa: BLE001 - a bug must be an answer, with its story in the log
+        except Exception as error:  # noqa: BLE001 - a bug must be answered and logged
             self._on_bug(inner_path(request), error, b"")
             return _small(request, fault(500, "Internal error"))
 
@@ -108,7 +108,7 @@ async def _ask_from(request: web.Request) -> Ask:
 
 
 def reads_gzip(request: web.Request) -> bool:
-    """True if the client takes gzip, and does not say so with a weight of 0 (REST-23)."""
+    """True if the client accepts gzip, with a weight other than 0 (REST-23)."""
     for each in ",".join(request.headers.getall("Accept-Encoding", [])).split(","):
         name, _, weight = each.strip().lower().partition(";")
         if name.strip() == "gzip":
@@ -117,7 +117,7 @@ def reads_gzip(request: web.Request) -> bool:
 
 
 def _small(request: web.Request, reply: Reply) -> web.Response:
-    """An answer that is encoded at once."""
+    """Encode a small reply."""
     if isinstance(reply, Plain):
         status, body, headers = reply.status, reply.text.encode(), dict(reply.headers)
         headers["Content-Type"] = reply.content_type
@@ -135,7 +135,7 @@ def _small(request: web.Request, reply: Reply) -> web.Response:
 
 
 async def _send(request: web.Request, body: Sequence[bytes], *, packed: bool) -> web.StreamResponse:
-    """Send pieces as fast as the client takes them, with other work between two."""
+    """Send pieces as fast as the client accepts them. Other work runs between two pieces."""
     headers = {"Content-Type": JSON, "Vary": "Accept-Encoding", **_encoding(packed=packed)}
     response = web.StreamResponse(headers=headers)
     response.content_length = sum(len(piece) for piece in body)

@@ -1,4 +1,4 @@
-"""Bodies of large answers: two are made at once, and each serves again while nothing changes (REST-45)."""
+"""Bodies of large answers. Two are made concurrently, and each is reused while nothing changes (REST-45)."""
 
 import asyncio
 import zlib
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from extender.http.rest.pace import in_slices
 
 AT_ONCE = 2
-"""Large answers that are made at once."""
+"""Large answers that are made concurrently."""
 
 WAIT = 5.0
-"""Seconds that a request waits for its turn."""
+"""Seconds for which a request waits until its body can be made."""
 
 STORED = 6
-"""Bodies that are stored."""
+"""Number of stored bodies."""
 
 PACKED_AT_ONCE = 16 * 2**10
 """Bytes that are compressed in one step."""
@@ -24,7 +24,7 @@ _GZIP = zlib.MAX_WBITS | 16
 
 
 class Crowded(Exception):
-    """Too many large answers are being made."""
+    """Refusal because too many large answers are being made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class _Stored:
 
 
 class Bodies:
-    """``version``: changes whenever an answer may be another one."""
+    """Bodies by request. ``version()``: a number that changes when an answer may have changed."""
 
     def __init__(self, version: Callable[[], int], *, wait: float = WAIT) -> None:
         self._version = version
@@ -45,7 +45,7 @@ class Bodies:
     async def body_of(
         self, key: str, steps: Callable[[], Iterator[bytes]], *, packed: bool
     ) -> Sequence[bytes]:
-        """Pieces of a body. ``key``: the request that they answer. Raises `Crowded`."""
+        """Return the pieces of a body. ``key``: identifies the request. Raises `Crowded`."""
         try:
             async with asyncio.timeout(self._wait):
                 await self._turns.acquire()

@@ -1,4 +1,4 @@
-"""YuniKorn's REST interface of one process: memory, rows and routes put together."""
+"""YuniKorn's REST interface of one process, assembled from memory, rows and routes."""
 
 import asyncio
 import platform
@@ -38,16 +38,16 @@ from extender.rest.routes.table import Route, Router
 DUMP = "/debug/fullstatedump"
 
 UNUSED = 60.0
-"""Seconds after which rows that no request asked for are dropped."""
+"""Seconds without a request after which rows are dropped."""
 
 FIRST_HEALTH = 0.05
-"""Seconds between two looks at whether the first round of health checks can begin."""
+"""Seconds between two checks whether the first round of health checks can begin."""
 
 
 class RestService:
-    """``unready``: why no answer can be given, empty once it can; ``clock``: that of the ledger.
+    """REST interface. ``unready()``: why no answer can be given yet, or empty; ``clock()``: the ledger's.
 
-    A witness of the engine: what it reports is remembered here.
+    It is also a witness of the engine and remembers the engine's reports.
     """
 
     def __init__(
@@ -104,16 +104,16 @@ class RestService:
         )
 
     def _not_yet(self) -> str:
-        """Why nothing is answered yet. The first round of health checks is a part of the start (REST-47)."""
+        """Return why no request is answered yet. The first round of health checks must be over (REST-47)."""
         return self._unready() or ("" if self._health is not None else "health was not checked yet")
 
     @property
     def settings(self) -> RestSettings:
-        """Service keys in force."""
+        """Return the service keys in force."""
         return rest_settings_from(self._configuration.keys)
 
     def endpoints(self) -> tuple[Endpoint, ...]:
-        """Paths that the REST interface answers."""
+        """Return the paths of the REST interface."""
         handle = self._answering.handle
         return (
             Endpoint("POST", VALIDATE, handle, "verdict on a queue document in the body"),
@@ -124,18 +124,18 @@ class RestService:
         )
 
     def facts(self) -> Facts:
-        """Facts of this moment."""
+        """Return the present facts."""
         in_force = self._in_force()
         return Facts(self._engine.view, self._process, in_force, self.memory)
 
     def _in_force(self) -> InForce:
-        """The configuration; its document is read anew only when it has changed."""
+        """Return the configuration. The document is parsed only when it has changed."""
         configuration, known = self._configuration, self._document
         if configuration.checksum != known.checksum or configuration.keys is not known.keys:
             document = known.document
             if configuration.checksum != known.checksum:
                 if not self._since:
-                    # The first document; the name of the cluster holds until a restart (SRC-6).
+                    # With the first document. The name of the cluster stays until a restart (SRC-6).
                     self._since = self._clock()
                     self._process = replace(self._process, cluster_id=self.settings.cluster_id)
                 document = parse(configuration.document_text).document
@@ -148,31 +148,31 @@ class RestService:
         self._asked_at = self._clock()
         return self._rows
 
-    # -- what the engine reports -----------------------------------------------------------------------------
+    # -- reports of the engine -------------------------------------------------------------------------------
 
     def settled(self, uids: Sequence[PodUid], now: float) -> None:
-        """Charges of these pods may have changed."""
+        """Record changes of pods whose charges may have changed."""
         self._rows.settled(uids)
         self.memory.settled(uids, now)
 
     def decided(self, record: PodRecord, verdict: object, *, now: float) -> None:
-        """A verb was answered about a pod."""
+        """Record the decision of a verb on a pod."""
         self._rows.decided(record.uid)
         self.memory.decided(record, verdict, now=now)
 
     def learned(self, event: on.Event, *, now: float) -> None:
-        """The ledger has taken an event."""
+        """Record an event that the ledger has applied."""
         self._rows.learned(event)
         self.memory.learned(event, now=now)
 
     def drifted(self, drifts: Sequence[Drift]) -> None:
-        """An audit has ended."""
+        """Record the differences that an audit found."""
         self.memory.drifted(drifts)
 
     # -- running ---------------------------------------------------------------------------------------------
 
     def pass_time(self) -> None:
-        """To be called every now and then."""
+        """Perform work that is due. To be called every few seconds."""
         settings, now = self.settings, self._clock()
         self.memory.tracking = settings.tracks_events
         self.memory.ring.resize(settings.ring_capacity)
@@ -183,7 +183,7 @@ class RestService:
             self._bodies.forget()
 
     async def run(self) -> None:
-        """Check health again and again, the first time as soon as the cluster was read."""
+        """Check health regularly until cancelled. The first round begins once the cluster has been read."""
         while True:
             every = self.settings.health_every
             if not self._unready() and (every or self._health is None):
@@ -191,7 +191,7 @@ class RestService:
             await asyncio.sleep(FIRST_HEALTH if self._health is None else every or UNUSED)
 
     async def check_health(self) -> None:
-        """Make a round of health checks, in slices."""
+        """Perform a round of health checks, in slices."""
         faults, configuration = self.memory.faults, self._configuration
         found = Found(
             errors=faults.calls(now=self._clock()),
@@ -205,7 +205,7 @@ class RestService:
 
 
 def stacks() -> str:
-    """Stacks of all threads and tasks as text (REST-39)."""
+    """Return the stacks of all threads and tasks as text (REST-39)."""
     names = {each.ident: each.name for each in threading.enumerate()}
     found = []
     for ident, frame in sorted(sys._current_frames().items()):

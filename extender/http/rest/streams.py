@@ -1,4 +1,4 @@
-"""Event streams: one JSON object a line, from the past events on, until the client goes (REST-13)."""
+"""Event streams with one JSON object in each line, until the client disconnects (REST-13)."""
 
 import asyncio
 import time
@@ -20,21 +20,21 @@ from extender.rest.routes.remembered import streamed_before
 from extender.rest.routes.reply import Ask
 
 BEHIND = 1000
-"""Events by which a reader may fall behind."""
+"""Most events by which a reader may fall behind."""
 
 WRITE_WITHIN = 5.0
-"""Seconds for one write."""
+"""Seconds in which a client must accept one write."""
 
 AT_ONCE = 100
-"""Events of one write."""
+"""Most events in one write."""
 
 
 class TooManyStreams(Exception):
-    """No further stream may be opened."""
+    """Refusal because too many streams are open."""
 
 
 class Streams:
-    """Open streams. ``ring``: of the events; ``settings``: how many streams there may be."""
+    """Open streams. ``ring()``: the event records; ``settings()``: limits on the number of streams."""
 
     def __init__(self, ring: EventRing, settings: Callable[[], RestSettings]) -> None:
         self._ring = ring
@@ -46,17 +46,17 @@ class Streams:
         ring.on_added = self._wake
 
     def _wake(self) -> None:
-        """Let every stream that waits go on."""
+        """Wake all waiting streams."""
         if self._hosts:
             self._added.set()
             self._added.clear()
 
     def open_now(self) -> tuple[EventStream, ...]:
-        """Open streams, the oldest first."""
+        """Return the open streams, oldest first."""
         return tuple(self._open.values())
 
     async def serve(self, request: web.Request, ask: Ask) -> web.StreamResponse:
-        """Stream until the client goes. Raises `TooManyStreams`, and `Refused` for a wrong count."""
+        """Stream until the client disconnects. Raises `TooManyStreams`, or `Refused` for an invalid count."""
         with self._counted(request.headers.get("Host", "")):
             before = streamed_before(ask)
             response = web.StreamResponse(headers={"Content-Type": "application/json; charset=UTF-8"})
@@ -100,7 +100,7 @@ class Streams:
 
 
 async def _written(response: web.StreamResponse, body: bytes) -> bool:
-    """False for a reader that does not take it in time, or is no longer there."""
+    """Write to a client. False if it does not accept the bytes in time or has disconnected."""
     try:
         async with asyncio.timeout(WRITE_WITHIN):
             await response.write(body)

@@ -1,4 +1,4 @@
-"""The engine's witness beside which the REST interface hears what happens."""
+"""Witness of the engine that also informs the REST interface."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from extender.http.rest.service import RestService
 
 
 class RestWitness:
-    """``inner``: the witness that counts and logs; ``rest``: known once the engine is."""
+    """Witness for both. ``inner``: counts and logs. ``rest()``: the REST interface."""
 
     def __init__(self, inner: Witness, rest: Callable[[], RestService]) -> None:
         self._inner = inner
@@ -30,14 +30,14 @@ class RestWitness:
         self._rest().learned(event, now=now)
 
     def drifted(self, drifts: list[Drift]) -> None:
-        """Pass on the findings of an audit."""
+        """Pass on the differences that an audit found."""
         self._inner.drifted(drifts)
         self._rest().drifted(drifts)
 
     def planned(self, outcome: Outcome, *, pod: str, how: str, now: float) -> None:
-        """Pass on a plan, of which the REST interface has no part."""
+        """Pass on a plan to ``inner`` only."""
         self._inner.planned(outcome, pod=pod, how=how, now=now)
 
     def breached(self, plan: Plan, breaches: tuple[Breach, ...], *, pod: str, now: float) -> None:
-        """Pass on a plan that breaks a law."""
+        """Pass on a plan that broke a law to ``inner`` only."""
         self._inner.breached(plan, breaches, pod=pod, now=now)

@@ -1,1 +1,1 @@
-"""Memory beside the ledger: histories, events and reasons. Bounded, lost with the process."""
+"""Histories, events and reasons, stored beside the ledger. They are bounded, and a restart loses them."""

@@ -1,4 +1,4 @@
-"""Peaks and sums of applications, from what pods count as after each event (REST-7)."""
+"""Peak usage and usage sums of applications, updated after each event (REST-7)."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -16,10 +16,10 @@ from extender.rest.projection.pods import bound_at
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 UNKNOWN = "UNKNOWN"
-"""Instance type of a node that has none."""
+"""Instance type of a node without the label."""
 
 ENDED = 10_000
-"""Applications that have ended and are remembered, those that ended last."""
+"""Number of ended applications that are remembered. The oldest are dropped first."""
 
 
 class Allocated(NamedTuple):
@@ -27,7 +27,7 @@ class Allocated(NamedTuple):
 
     app: AppId
     size: Resource
-    #: Time of its binding, in seconds since 1970; 0 while that is on its way.
+    #: Time of its binding, in seconds since 1970; 0 until the binding is confirmed.
     since: float
     instance: str
     placeholder: bool
@@ -36,19 +36,19 @@ class Allocated(NamedTuple):
 
 @dataclass(slots=True)
 class Sums:
-    """Sums of one application."""
+    """Usage sums of one application."""
 
-    #: Sizes of its allocations but for placeholders.
+    #: Total size of its allocations without placeholders.
     used: Tally = field(default_factory=Tally)
-    #: Most of each resource.
+    #: Highest ``used`` so far, by resource.
     peak: Resource = ZERO
-    #: Amounts times seconds by kind, instance type and resource.
+    #: Amounts times seconds, by instance type and resource; of pods that ended by themselves.
     usage: Usage = field(default_factory=dict)
     preempted: Usage = field(default_factory=dict)
     placeholder: Usage = field(default_factory=dict)
 
     def end(self, pod: Allocated, *, now: float) -> None:
-        """Add a pod that has ended to the sums of its kind. One that never came to a node has run no time."""
+        """Add an ended pod to the sums of its kind. A pod that was never bound adds nothing."""
         if not pod.since:
             return
         kind = self.placeholder if pod.placeholder else self.preempted if pod.preempted else self.usage
@@ -59,7 +59,7 @@ class Sums:
 
 
 class Allocations:
-    """Memory of what applications used. Cost: O(1) for a pod that was settled."""
+    """Usage of all applications. Cost: O(1) for each settled pod."""
 
     def __init__(self, *, most: int = ENDED) -> None:
         self._most = most
@@ -69,7 +69,7 @@ class Allocations:
         self._last: Application | None = None
 
     def settled(self, view: LedgerView, uids: Sequence[PodUid], *, now: float) -> None:
-        """Compare pods with what they were. Applications that have ended since keep what they had."""
+        """Update the usage of settled pods, and store the final sums of applications that have ended."""
         for uid in uids:
             old, new = self._pods.get(uid), allocated(view, uid)
             if old != new:
@@ -77,12 +77,12 @@ class Allocations:
         self._note_ended(view)
 
     def peak(self, application: Application) -> Resource:
-        """Most that an application used of each resource."""
+        """Return the peak usage of an application, by resource."""
         found = self._of(application)
         return found.peak if found is not None else Resource({})
 
     def history(self, application: Application) -> ResourceHistory:
-        """By instance type and resource, both sorted."""
+        """Return the sums by instance type and resource, both sorted."""
         found = self._of(application)
         if found is None:
             return ResourceHistory()
@@ -93,7 +93,7 @@ class Allocations:
         )
 
     def _of(self, application: Application) -> Sums | None:
-        """Of several applications of one id, one lives; the others are known by the time of their end."""
+        # Ended applications may share an id, so each is found by the time of its end.
         ended = self._ended.get((application.id, application.since)) if application.ended else None
         return ended or self._live.get(application.id)
 
@@ -110,7 +110,7 @@ class Allocations:
             sums.peak = sums.peak.largest(sums.used)
 
     def _release(self, old: Allocated, new: Allocated | None, now: float) -> None:
-        """An allocation has ended, or is another one now, such as after a resize."""
+        """Subtract an allocation that has ended or changed, such as after a resize."""
         sums = self._live.setdefault(old.app, Sums())
         if not old.placeholder:
             sums.used.subtract(old.size)
@@ -118,7 +118,7 @@ class Allocations:
             sums.end(old, now=now)
 
     def _note_ended(self, view: LedgerView) -> None:
-        """Keep the sums of those that have ended since the last time under the time of their end."""
+        """Store the final sums of all applications that have ended since the last call."""
         ended = view.identities.all_ended()
         if not ended or ended[-1] is self._last:
             return
@@ -133,7 +133,7 @@ class Allocations:
 
 
 def allocated(view: LedgerView, uid: PodUid) -> Allocated | None:
-    """None for a pod that is no allocation of an application."""
+    """Return a pod's allocation, or None if it is no allocation of an application."""
     record, charge = view.pod(uid), view.charge_of(uid)
     if record is None or charge is None or counted_as(charge) is not Counted.ALLOCATION:
         return None
@@ -151,7 +151,7 @@ def allocated(view: LedgerView, uid: PodUid) -> Allocated | None:
 
 
 def instance_of(view: LedgerView, node: NodeName) -> str:
-    """Instance type of a node by its label, `UNKNOWN` without one."""
+    """Return a node's instance type from its label, or `UNKNOWN` without one."""
     known = view.nodes.get(node)
     return (known.labels.get(INSTANCE_TYPE) if known is not None else None) or UNKNOWN
 

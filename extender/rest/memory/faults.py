@@ -1,20 +1,20 @@
-"""Calls that failed and objects that could not be read, for the checks of health (REST-11)."""
+"""Failed calls and unreadable objects, for the health checks (REST-11)."""
 
 from collections import deque
 from dataclasses import dataclass, field
 
 QUIET = 3600.0
-"""Seconds for which a failed call counts."""
+"""Seconds for which a failed call is counted."""
 
 MOST = 1000
 
 BUGS = frozenset({"bug", "outside"})
-"""Faults of calls that are errors of this process, as metrics name them."""
+"""Faults that are errors of Paddock itself, by their names in metrics."""
 
 
 @dataclass(slots=True)
 class Faults:
-    """Faults that health checks count."""
+    """Faults for the health checks."""
 
     #: Times of calls that failed, in seconds since 1970.
     _calls: deque[float] = field(default_factory=lambda: deque(maxlen=MOST))
@@ -24,23 +24,23 @@ class Faults:
     drifts: tuple[str, ...] = ()
 
     def called(self, fault: str, *, now: float) -> None:
-        """A call has ended; without a fault, its name is empty."""
+        """Count a finished call. ``fault``: empty if the call succeeded."""
         if fault in BUGS:
             self._calls.append(now)
 
     def calls(self, *, now: float) -> int:
-        """Calls that failed within the last hour."""
+        """Return the number of calls that failed within the last hour."""
         while self._calls and self._calls[0] <= now - QUIET:
             self._calls.popleft()
         return len(self._calls)
 
     def unread(self, kind: str, name: str) -> None:
-        """An object could not be read."""
+        """Note an object that could not be read."""
         if kind == "nodes" and len(self._nodes) < MOST:
             self._nodes.add(name)
 
     def read(self, name: str) -> None:
-        """A node was read, or is gone."""
+        """Note a node that was read or deleted."""
         self._nodes.discard(name)
 
     @property

@@ -1,4 +1,4 @@
-"""Everything that is remembered beside the ledger, fed by what the engine reports."""
+"""Data that the REST interface remembers beside the ledger, from reports of the engine."""
 
 from collections.abc import Callable, Sequence
 
@@ -22,21 +22,21 @@ from extender.rest.model.applications import LogEntry, ResourceHistory
 from extender.rest.model.events import EventRecord
 
 REASON_EVERY = 15.0
-"""Seconds between two records of one pod that say why it waits."""
+"""Seconds between two event records about why one pod waits."""
 
 MOST_REPORTED = 20_000
-"""Pods of which it is remembered when that was recorded last."""
+"""Number of pods for which the time of that record is stored."""
 
 
 class RestMemory:
-    """Histories, events, reasons and faults. ``view``: that of the moment; times are the ledger's."""
+    """Histories, events, reasons and faults. ``view()``: the present view. All times are the ledger's."""
 
     def __init__(self, view: Callable[[], LedgerView], *, instance: str, started: float) -> None:
         self._view = view
         self.samples = Samples(started=started)
         self.ring = EventRing(instance)
         self.faults = Faults()
-        #: False while no events are kept.
+        #: False while no event records are stored.
         self.tracking = True
         self._allocations = Allocations()
         self._reasons = Reasons()
@@ -48,24 +48,24 @@ class RestMemory:
         if self.tracking:
             self.ring.add(record)
 
-    # -- what applications did -------------------------------------------------------------------------------
+    # -- the past of applications and pods -------------------------------------------------------------------
 
     def peak(self, application: Application) -> Resource:
-        """Most that an application used of each resource."""
+        """Return the peak usage of an application, by resource."""
         return self._allocations.peak(application)
 
     def history(self, application: Application) -> ResourceHistory:
-        """Sums over its allocations that have ended."""
+        """Return the sums over the application's ended allocations."""
         return self._allocations.history(application)
 
     def reasons(self, uid: PodUid) -> tuple[LogEntry, ...]:
-        """Reasons that a pod was given, the latest last."""
+        """Return the reasons given for a pod's wait, oldest first."""
         return self._reasons.of(uid)
 
-    # -- what the engine reports -----------------------------------------------------------------------------
+    # -- reports of the engine -------------------------------------------------------------------------------
 
     def settled(self, uids: Sequence[PodUid], now: float) -> None:
-        """Charges of these pods may have changed."""
+        """Record changes of pods whose charges may have changed."""
         view = self._view()
         self._allocations.settled(view, uids, now=now)
         self._recording.settled(view, uids, now=now)
@@ -75,7 +75,7 @@ class RestMemory:
                 self._reported.pop(uid, None)
 
     def decided(self, record: PodRecord, verdict: object, *, now: float) -> None:
-        """A verb was answered; why a pod was refused is remembered."""
+        """Remember the reason if a verb refused the pod."""
         if not isinstance(verdict, Refused):
             return
         uid, app = record.uid, record.membership.application
@@ -90,7 +90,7 @@ class RestMemory:
         self._put(of_request(uid, app, message, now=now))
 
     def learned(self, event: on.Event, *, now: float) -> None:
-        """The ledger has taken an event."""
+        """Record the changes of an event that the ledger has applied."""
         view = self._view()
         match event:
             case on.ObjectObserved(kind, facts) if kind is on.NODES:
@@ -107,11 +107,11 @@ class RestMemory:
                 pass
 
     def drifted(self, drifts: Sequence[Drift]) -> None:
-        """An audit has ended."""
+        """Remember the differences that an audit found."""
         self.faults.drifts = tuple(f"{each.what}: {each.actual}, not {each.expected}" for each in drifts)
 
     def pass_time(self, *, now: float) -> None:
-        """To be called every now and then: samples are taken, and states that end by themselves are seen."""
+        """Take due samples, and record states that have ended by time. To be called every few seconds."""
         view = self._view()
         self.samples.pass_time(view, now=now)
         self._recording.pass_time(view, now=now)

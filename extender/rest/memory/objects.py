@@ -1,4 +1,4 @@
-"""Records of what happens to nodes and queues, by comparing them with what they were (REST-38)."""
+"""Event records about nodes and queues, made by comparing them with their last known state (REST-38)."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
@@ -15,7 +15,7 @@ Put = Callable[[EventRecord], None]
 
 
 class KnownQueue(NamedTuple):
-    """A queue as it was last."""
+    """Last known state of a queue."""
 
     leaf: bool
     dynamic: bool
@@ -24,7 +24,7 @@ class KnownQueue(NamedTuple):
 
 
 class Objects:
-    """Makes records of nodes, of nodes held for pods, and of queues."""
+    """Maker of event records about nodes, node reservations and queues."""
 
     def __init__(self, put: Put) -> None:
         self._put = put
@@ -33,7 +33,7 @@ class Objects:
         self._queues: dict[QueuePath, KnownQueue] = {}
 
     def node(self, view: LedgerView, name: NodeName, *, now: float) -> None:
-        """Compare a node that was shown or deleted."""
+        """Record the changes of a node that was updated or deleted."""
         old, new = self._nodes.get(name), view.nodes.get(name)
         if new is None:
             if self._nodes.pop(name, None) is not None:
@@ -44,12 +44,12 @@ class Objects:
             self._put(each)
 
     def all_nodes(self, view: LedgerView, *, now: float) -> None:
-        """Compare every node, after a list."""
+        """Record the changes of all nodes, after a list."""
         for name in sorted({*self._nodes, *view.nodes}):
             self.node(view, name, now=now)
 
     def held(self, reserved: Mapping[NodeName, PodUid], *, now: float) -> None:
-        """Compare the nodes that are held for pods. Cost: O(those)."""
+        """Record changes of node reservations. Cost: O(reserved nodes)."""
         if reserved == self._held:
             return
         for name in sorted({*self._held, *reserved}):
@@ -61,7 +61,7 @@ class Objects:
         self._held = dict(reserved)
 
     def queues(self, view: LedgerView, *, now: float) -> None:
-        """Compare every queue, after a document, or when their number has changed."""
+        """Record the changes of all queues. Called for a new document, or if their number has changed."""
         present = {queue.path: queue for queue in view.tree}
         for path in sorted({*self._queues, *present}):
             old, queue = self._queues.get(path), present.get(path)
@@ -76,12 +76,12 @@ class Objects:
                 self._put(each)
 
     def known_queues(self) -> int:
-        """Number of queues at the last look."""
+        """Number of queues at the last comparison."""
         return len(self._queues)
 
 
 def known_queue(queue: Queue) -> KnownQueue:
-    """The root's max is the size of the cluster, of which nodes tell."""
+    """Return the present state of a queue. The root has no max, since it is the sum of the nodes."""
     return KnownQueue(
         queue.is_leaf, queue.dynamic, queue.max if queue.parent is not None else None, queue.guaranteed
     )

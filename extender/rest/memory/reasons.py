@@ -1,4 +1,4 @@
-"""Reasons that pods were given by filter, each once with the number of times (REST-34)."""
+"""Reasons for which filter refused pods. Each is stored once, with a count (REST-34)."""
 
 from collections import OrderedDict
 
@@ -8,10 +8,10 @@ from extender.rest.model.applications import LogEntry
 from extender.rest.projection.units import nanoseconds
 
 PODS = 20_000
-"""Pods that are remembered, those heard of last."""
+"""Number of pods that are remembered. The least recently refused are dropped first."""
 
 REASONS = 20
-"""Reasons of one pod."""
+"""Number of reasons that are stored for one pod."""
 
 USER_QUOTA, QUEUE_QUOTA = "Not enough user quota", "Not enough queue quota"
 _QUOTAS = {
@@ -22,19 +22,19 @@ _QUOTAS = {
 
 
 def message_of(refusal: Refusal) -> str:
-    """YuniKorn's text for a quota, else Paddock's own without the bound, which is an amount."""
+    """Return YuniKorn's text for a quota; otherwise Paddock's own text without its amounts."""
     return _QUOTAS.get(refusal.code) or f"{refusal.code}: {refusal.subject}"
 
 
 class Reasons:
-    """By pod and text."""
+    """Reasons by pod and text."""
 
     def __init__(self, *, pods: int = PODS) -> None:
         self._pods = pods
         self._known: OrderedDict[PodUid, OrderedDict[str, tuple[float, int]]] = OrderedDict()
 
     def note(self, uid: PodUid, refusal: Refusal, *, now: float) -> None:
-        """Once more. The oldest pod, and the oldest reason of a pod, are forgotten."""
+        """Count a refusal. Beyond the limits, the oldest pod or the pod's oldest reason is dropped."""
         known = self._known.setdefault(uid, OrderedDict())
         self._known.move_to_end(uid)
         message = message_of(refusal)
@@ -46,11 +46,11 @@ class Reasons:
             self._known.popitem(last=False)
 
     def forget(self, uid: PodUid) -> None:
-        """Drop the reasons of a pod that has ended."""
+        """Drop the reasons of a pod."""
         self._known.pop(uid, None)
 
     def of(self, uid: PodUid) -> tuple[LogEntry, ...]:
-        """The latest last."""
+        """Return the reasons of a pod, oldest first."""
         return tuple(
             LogEntry(message=message, last_occurrence=nanoseconds(at), count=times)
             for message, (at, times) in self._known.get(uid, {}).items()

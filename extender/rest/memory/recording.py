@@ -1,7 +1,7 @@
-"""Records of what happens to pods and applications, by comparing them with what they were (REST-38).
+"""Event records about pods and applications, made by comparing them with their last known state (REST-38).
 
-The ledger says after each event which pods it has settled. What ends by time alone is looked for by
-`pass_time`, among the applications whose state can end so.
+The ledger reports after each event which pods it has settled. Some states of applications end by time alone.
+`pass_time` checks these.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,33 +20,33 @@ from extender.rest.projection.counting import Counted, counted_as
 Put = Callable[[EventRecord], None]
 
 RESTLESS = frozenset({AppState.COMPLETING, AppState.STARTING, AppState.FAILING, AppState.RESUMING})
-"""States that may end without a pod of the application."""
+"""States that may end by time alone."""
 
 
 class KnownPod(NamedTuple):
-    """A pod as it was last."""
+    """Last known state of a pod."""
 
     counted: Counted
     app: AppId | None
     node: NodeName
     size: Resource
     preempted: bool = False
-    #: True for a placeholder that a member takes the place of.
+    #: True for a placeholder that a member is replacing.
     replaced: bool = False
-    #: True for a placeholder that is taken back.
+    #: True for a placeholder that is being removed without a replacement.
     released: bool = False
 
 
 class KnownApp(NamedTuple):
-    """An application as it was last."""
+    """Last known state of an application."""
 
-    #: Number and times of the states that it had, the last ones.
+    #: Most recent states, each with the time at which it was entered.
     states: tuple[tuple[float, AppState], ...]
     queue: QueuePath | None
 
 
 class Recording:
-    """Makes records and puts them where they are kept."""
+    """Maker of event records. ``put``: called with each record."""
 
     def __init__(self, put: Put) -> None:
         self._put = put
@@ -55,7 +55,8 @@ class Recording:
         self._restless: set[AppId] = set()
 
     def settled(self, view: LedgerView, uids: Sequence[PodUid], *, now: float) -> None:
-        """The applications first, as a pod is of one that is known."""
+        """Record the changes of settled pods and of their applications."""
+        # A new application is recorded before its pods, and an ended one after them.
         touched = {app for uid in uids for app in self._apps_of(view, uid)}
         coming = sorted(app for app in touched if view.application(app) is not None)
         for app in coming:
@@ -66,7 +67,7 @@ class Recording:
             self._compare_app(view, app, now)
 
     def pass_time(self, view: LedgerView, *, now: float) -> None:
-        """Compare applications whose state may have ended by time alone."""
+        """Record the states of applications that have ended by time alone."""
         for app in sorted(self._restless):
             self._compare_app(view, app, now)
 
@@ -131,7 +132,7 @@ class Recording:
 
 
 def known_pod(view: LedgerView, uid: PodUid) -> KnownPod | None:
-    """None for a pod that counts as nothing."""
+    """Return the present state of a pod, or None if it counts as nothing."""
     record, charge = view.pod(uid), view.charge_of(uid)
     counted = counted_as(charge)
     if record is None or charge is None or counted is None:
@@ -152,7 +153,7 @@ def _is_released(record: PodRecord) -> bool:
 
 
 def _left(old: KnownPod, new: KnownPod | None) -> bool:
-    """True if what it was has ended. A request that became an allocation has not."""
+    """True if the old request or allocation has ended. A request that became an allocation has not."""
     if new is None:
         return True
     if old.counted is Counted.REQUEST:
@@ -201,7 +202,7 @@ def _begun(uid: PodUid, new: KnownPod, now: float) -> Iterator[EventRecord]:
 
 
 def _entered(old: KnownApp | None, application: Application) -> tuple[tuple[float, AppState], ...]:
-    """States that were entered since. Of very many the ledger keeps the last ones."""
+    """Return the states entered since ``old``. The ledger stores only the most recent ones."""
     if old is None:
         return application.states
     if old.states and old.states[-1] in application.states:
@@ -210,7 +211,7 @@ def _entered(old: KnownApp | None, application: Application) -> tuple[tuple[floa
 
 
 def _ended_application(view: LedgerView, app: AppId, old: KnownApp | None) -> Application | None:
-    """An application that has ended since it was known, for the states that it entered last."""
+    """Return a known application that has ended since, or None."""
     if old is None:
         return None
     return next((each for each in reversed(view.identities.all_ended()) if each.id == app), None)

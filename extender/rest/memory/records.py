@@ -1,4 +1,4 @@
-"""Records of events, each from one change (REST-38). Values only."""
+"""Event records as values, one for each change (REST-38)."""
 
 from functools import lru_cache
 
@@ -41,13 +41,13 @@ def record(
     message: str = "",
     size: Resource | Limit | None = None,
 ) -> EventRecord:
-    """``about``: key of another object that takes part; ``size``: amounts, None for none."""
+    """Make a record. ``about``: key of a second object that is involved; ``size``: amounts, or None."""
     return EventRecord(
         type=int(kind),
         object_id=key,
         message=cut(message),
         timestamp_nano=nanoseconds(now),
-        # Plain numbers: a member is left out only if it is the very 0 of its default.
+        # Plain numbers: msgspec compares with the default by identity, so an enum's 0 would not be left out.
         event_change_type=int(change),
         event_change_detail=int(detail),
         reference_id=about,
@@ -57,14 +57,14 @@ def record(
 
 @lru_cache(maxsize=4096)
 def resource_of(size: Resource | Limit | None) -> EventResource:
-    """Shared by records of one size, since very many are kept."""
+    """Return the amounts of a record. Records of one size share an object, to save memory."""
     return EventResource(
         resources={name: EventAmount(value=each) for name, each in limits(size).items() if each}
     )
 
 
 def cut(message: str) -> str:
-    """At most `MESSAGE_BYTES` bytes of UTF-8, and no part of a letter."""
+    """Shorten to at most `MESSAGE_BYTES` bytes of UTF-8, without splitting a character."""
     encoded = message.encode("utf-8", "replace")
     return encoded[:MESSAGE_BYTES].decode("utf-8", "ignore") if len(encoded) > MESSAGE_BYTES else message
 
@@ -112,6 +112,6 @@ def of_queue(
 
 
 def of_request(uid: PodUid, app: AppId, message: str, *, now: float) -> EventRecord:
-    """Make a record with a reason why a pod waits."""
+    """Make a record with the reason why a pod waits."""
     kind = EventType.REQUEST
     return record(kind, uid, Change.NONE, Detail.PLAIN, now=now, about=app.name, message=message)

@@ -1,4 +1,4 @@
-"""Records of events, the newest of them, each with a number of its own (REST-12)."""
+"""Ring buffer of the newest event records, which are numbered (REST-12)."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -7,10 +7,10 @@ from itertools import islice
 from extender.rest.model.events import EventBatch, EventRecord
 
 CAPACITY = 100_000
-"""Records kept: ``event.ringBufferCapacity``."""
+"""Number of stored records, unless ``event.ringBufferCapacity`` says otherwise."""
 
 BATCH = 10_000
-"""Records of one answer at most: ``event.RESTResponseSize``."""
+"""Most records in one answer, unless ``event.RESTResponseSize`` says otherwise."""
 
 
 def _ignore() -> None:
@@ -18,7 +18,7 @@ def _ignore() -> None:
 
 
 class EventRing:
-    """Numbers count from 0 in order of arrival. A record does not know its own."""
+    """Ring of records. They are numbered from 0 in order of arrival; a record does not contain its number."""
 
     def __init__(self, instance: str, *, capacity: int = CAPACITY) -> None:
         self.instance = instance
@@ -29,16 +29,16 @@ class EventRing:
 
     @property
     def following(self) -> int:
-        """Number of the record that comes next."""
+        """Number of the next record."""
         return self._next
 
     @property
     def lowest(self) -> int:
-        """Number of the oldest record that is kept; 0 before the first."""
+        """Number of the oldest stored record; 0 before the first."""
         return self._next - len(self._records)
 
     def add(self, record: EventRecord) -> None:
-        """Give a record the next number."""
+        """Store a record under the next number."""
         self._records.append(record)
         self._next += 1
         self.on_added()
@@ -49,7 +49,10 @@ class EventRing:
             self._records = deque(self._records, maxlen=capacity)
 
     def since(self, start: int, *, most: int) -> tuple[EventRecord, ...]:
-        """At most so many from a number on, which is kept or the next. Cost: O(way to the nearer end)."""
+        """Return up to ``most`` records, beginning with number ``start``.
+
+        ``start`` must be stored or be the next number. Cost: O(distance to the nearer end).
+        """
         offset, length = start - self.lowest, len(self._records)
         count = min(most, length - offset)
         if offset <= length // 2:
@@ -60,7 +63,7 @@ class EventRing:
         return tuple(behind)[::-1]
 
     def batch(self, start: int, count: int) -> EventBatch:
-        """Records from a number on. Null if that number is not kept; then the range says what is."""
+        """Return records from number ``start``; null if it is not stored. The range says which ones are."""
         highest = max(0, self._next - 1)
         present = self.lowest <= start <= highest and bool(self._records)
         return EventBatch(

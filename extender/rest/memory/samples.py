@@ -1,4 +1,4 @@
-"""Histories: one sample a minute of the past day (REST-28, REST-29)."""
+"""Samples of the past day, one for each minute (REST-28, REST-29)."""
 
 from collections import deque
 from typing import NamedTuple
@@ -15,39 +15,42 @@ MOST = 1440
 
 
 class Sample(NamedTuple):
-    """Numbers at one minute."""
+    """Counts at one minute."""
 
     #: Time in seconds since 1970.
     at: float
-    #: Applications that run.
+    #: Number of running applications.
     applications: int
-    #: Pods of queues on nodes.
+    #: Number of managed pods on nodes.
     containers: int
 
 
 class Samples:
-    """The newest samples. Empty until the first minute is over."""
+    """Newest samples. There are none in the first minute."""
 
     def __init__(self, *, started: float, most: int = MOST) -> None:
         self._due = started + EVERY
         self._samples: deque[Sample] = deque(maxlen=most)
 
     def pass_time(self, view: LedgerView, *, now: float) -> None:
-        """Take a sample if a minute is over. Of minutes that were missed there is none. Cost: O(running)."""
+        """Take a sample if a minute has passed. Missed minutes get no sample.
+
+        Cost: O(running applications).
+        """
         if now < self._due:
             return
         self._due += EVERY * (1 + (now - self._due) // EVERY)
         self._samples.append(sample_of(view, now=now))
 
     def applications(self) -> tuple[ApplicationSample, ...]:
-        """Oldest first."""
+        """Return the numbers of running applications, oldest first."""
         return tuple(
             ApplicationSample(timestamp=nanoseconds(each.at), total_applications=str(each.applications))
             for each in self._samples
         )
 
     def containers(self) -> tuple[ContainerSample, ...]:
-        """Oldest first."""
+        """Return the numbers of managed pods on nodes, oldest first."""
         return tuple(
             ContainerSample(timestamp=nanoseconds(each.at), total_containers=str(each.containers))
             for each in self._samples
@@ -55,8 +58,9 @@ class Samples:
 
 
 def sample_of(view: LedgerView, *, now: float) -> Sample:
-    """Every pod counts 1 of ``pods``, so the root's counter is the number of pods on nodes."""
+    """Count applications and pods now."""
     root = view.tree.root
     found = (view.application(app_id) for app_id in root.running)
     running = sum(1 for each in found if each is not None and each.state is AppState.RUNNING)
+    # Each pod counts 1 of `pods`.
     return Sample(now, running, root.allocated.get("pods"))

@@ -1,1 +1,1 @@
-"""Answers of the REST interface: one Struct per kind of object. No rules live here."""
+"""Answers of the REST interface, with one Struct for each kind of object. No rules live here."""

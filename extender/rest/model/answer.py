@@ -1,6 +1,6 @@
-"""Rules that all answers share: how members are left out, and the units of their values (REST-3, REST-24).
+"""Rules shared by all answers: which members are left out, and the units of values (REST-3, REST-24).
 
-A member with a default is left out while it has that value. A member without one is always there.
+A member with a default is left out while it has that value. A member without a default is always present.
 """
 
 from typing import Annotated, TypeAlias
@@ -27,7 +27,7 @@ Count: TypeAlias = Annotated[str, msgspec.Meta(description="Whole number as text
 
 
 class Answer(msgspec.Struct, rename="camel", omit_defaults=True, frozen=True, kw_only=True, gc=False):
-    """A JSON object of the interface: a tree of plain values, of no interest to the garbage collector."""
+    """A JSON object of the interface. Answers are trees of plain values, so garbage collection skips them."""
 
 
 class Fault(Answer, frozen=True, kw_only=True, rename=None):
@@ -35,12 +35,12 @@ class Fault(Answer, frozen=True, kw_only=True, rename=None):
 
     #: HTTP status of the answer.
     status_code: int
-    #: Text of the error, in the words that clients compare.
+    #: Error text, exactly as clients compare it.
     message: str
-    #: Cause of the error; the message if none is known.
+    #: Cause of the error; the message if no cause is known.
     description: str
 
 
 def fault(status: int, message: str, *, cause: str = "") -> Fault:
-    """The error of that status. ``cause``: told as its description if there is one."""
+    """Make an error. ``cause``: its description; empty for none."""
     return Fault(status_code=status, message=message, description=cause or message)

@@ -1,4 +1,4 @@
-"""Applications with their requests and allocations (REST-7, REST-34 to REST-36)."""
+"""Applications, requests and allocations (REST-7, REST-34 to REST-36)."""
 
 from msgspec import field
 
@@ -14,30 +14,30 @@ from extender.rest.model.answer import (
 )
 
 NEVER_STARTED = -62135596800000
-"""``startTime`` of an application that has not run."""
+"""``startTime`` of an application that never ran."""
 
 NO_REQUEST = -(2**31)
-"""``maxRequestPriority`` of an application that waits for nothing."""
+"""``maxRequestPriority`` of an application without requests."""
 
 Usage = dict[str, dict[str, int]]
 """Amounts times seconds, by instance type and resource."""
 
 
 class LogEntry(Answer, frozen=True, kw_only=True):
-    """Reason why a request was not met."""
+    """Reason why a pod was refused."""
 
-    #: Reason, without amounts.
+    #: Reason without amounts.
     message: str
-    #: Time at which it was given last.
+    #: Time of the last refusal with this reason.
     last_occurrence: Nanoseconds = 0
-    #: Number of times it was given.
+    #: Number of refusals with this reason.
     count: int = 0
 
 
 class Request(Answer, frozen=True, kw_only=True):
-    """A pod that waits for a node (REST-34)."""
+    """Pod that waits for a node (REST-34)."""
 
-    #: Uid of the pod.
+    #: UID of the pod.
     allocation_key: str
     #: Namespace, name and labels of the pod.
     allocation_tags: Texts = field(default_factory=dict)
@@ -47,30 +47,30 @@ class Request(Answer, frozen=True, kw_only=True):
     resource: Amounts = field(default_factory=dict)
     #: Priority of the pod.
     priority: Priority = ""
-    #: Only node that it may run on, for a pod of a DaemonSet.
+    #: Only node that the pod may run on, as for a DaemonSet's pod.
     required_node_id: str = ""
     #: Id of its application.
     application_id: str = ""
-    #: True if it only holds capacity for a member of a gang.
+    #: True for a placeholder of a gang.
     placeholder: bool = False
-    #: Task group that it is a member or a placeholder of.
+    #: Task group of the pod, if it is a gang's member or placeholder.
     task_group_name: str = ""
-    #: Reasons why it was not met, the latest last.
+    #: Reasons why the pod was refused, oldest first.
     allocation_log: tuple[LogEntry, ...] = ()
-    #: True if a plan of preemption was made for it.
+    #: True if a preemption plan was made for the pod.
     triggered_preemption: bool = False
-    #: True if it was the first pod of its application.
+    #: True for the first pod of its application.
     originator: bool = False
-    #: True if a filter call or a quota check was made for it.
+    #: True if a filter call or a quota check was made for the pod.
     scheduling_attempted: bool = False
-    #: True if kube-scheduler has said that no node takes it.
+    #: True if kube-scheduler reported that no node takes the pod.
     triggered_scale_up: bool = False
 
 
 class Allocation(Answer, frozen=True, kw_only=True):
-    """A pod on a node, or whose Binding is on its way (REST-35)."""
+    """Pod that is bound or being bound to a node (REST-35)."""
 
-    #: Uid of the pod.
+    #: UID of the pod.
     allocation_key: str
     #: Namespace, name and labels of the pod.
     allocation_tags: Texts = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Allocation(Answer, frozen=True, kw_only=True):
     request_time: Nanoseconds = 0
     #: Time of its binding.
     allocation_time: Nanoseconds = 0
-    #: Time from the request to the binding.
+    #: Time from the pod's creation to its binding.
     allocation_delay: NanosecondSpan = 0
     #: Size of the pod.
     resource: Amounts = field(default_factory=dict)
@@ -88,24 +88,24 @@ class Allocation(Answer, frozen=True, kw_only=True):
     node_id: str = ""
     #: Id of its application.
     application_id: str = ""
-    #: True if it only holds capacity for a member of a gang.
+    #: True for a placeholder of a gang.
     placeholder: bool = False
-    #: True if it took over the capacity of a placeholder.
+    #: True if the pod replaced a placeholder.
     placeholder_used: bool = False
-    #: Task group that it is a member or a placeholder of.
+    #: Task group of the pod, if it is a gang's member or placeholder.
     task_group_name: str = ""
-    #: True if it was the first pod of its application.
+    #: True for the first pod of its application.
     originator: bool = False
-    #: True if it was chosen as a victim.
+    #: True if the pod was chosen as a victim.
     preempted: bool = False
 
 
 class ForeignAllocation(Answer, frozen=True, kw_only=True):
-    """A pod on a node that is in no queue (REST-36)."""
+    """Pod on a node that belongs to no queue (REST-36)."""
 
-    #: Uid of the pod.
+    #: UID of the pod.
     allocation_key: str
-    #: Namespace, name and labels of the pod, its creation, and ``foreign``: static or default.
+    #: Namespace, name, labels and creation of the pod, and ``foreign``, which is static or default.
     allocation_tags: Texts = field(default_factory=dict)
     #: Time of its binding.
     allocation_time: Nanoseconds = 0
@@ -115,67 +115,67 @@ class ForeignAllocation(Answer, frozen=True, kw_only=True):
     priority: Priority = ""
     #: Name of the node.
     node_id: str = ""
-    #: False for a pod that no scheduler may remove.
+    #: False for a pod that no scheduler may evict.
     preemptable: bool = False
 
 
 class StateEntry(Answer, frozen=True, kw_only=True):
-    """A state that an application entered."""
+    """State that an application has entered."""
 
-    #: Time at which it entered it.
+    #: Time of entry.
     time: Nanoseconds = 0
     #: Name of the state.
     application_state: str = ""
 
 
 class Placeholders(Answer, frozen=True, kw_only=True):
-    """Fate of the placeholders of one task group."""
+    """Placeholders of one task group, by their fate."""
 
     #: Name of the task group.
     task_group_name: str = ""
-    #: Placeholders ever created.
+    #: Number of placeholders created so far.
     count: int = 0
-    #: Size of one.
+    #: Size of one placeholder.
     min_resource: Amounts = field(default_factory=dict)
-    #: Placeholders that members have replaced.
+    #: Number of placeholders that members have replaced.
     replaced: int = 0
-    #: Placeholders that no member replaced in time.
+    #: Number of placeholders that no member replaced in time.
     timedout: int = 0
 
 
 class ResourceHistory(Answer, frozen=True, kw_only=True):
-    """Sums over allocations that have ended: amounts times seconds, by instance type."""
+    """Sums over ended allocations: amounts times seconds, by instance type."""
 
-    #: Of pods that ended by themselves.
+    #: Sums of pods that ended by themselves.
     resource_usage: Usage = field(default_factory=dict)
-    #: Of pods that preemption removed.
+    #: Sums of pods that preemption evicted.
     preempted_resource: Usage = field(default_factory=dict)
-    #: Of placeholders.
+    #: Sums of placeholders.
     placeholder_resource: Usage = field(default_factory=dict)
 
 
 class App(Answer, frozen=True, kw_only=True):
-    """An application (REST-7). Placeholders are no part of what it uses (GANG-8)."""
+    """Application (REST-7). Its usage does not include placeholders (GANG-8)."""
 
     #: Id within its namespace.
     application_id: str = field(name="applicationID")
-    #: Namespace of its first pod. YuniKorn has no such member; ids are per namespace here.
+    #: Namespace of its pods. YuniKorn has no such member. In Paddock, ids belong to a namespace.
     namespace: str = ""
-    #: Sizes of its allocations but for placeholders.
+    #: Total size of its allocations without placeholders.
     used_resource: Amounts = field(default_factory=dict)
-    #: Most that it used of each resource since this process began.
+    #: Peak usage of each resource since this process started.
     max_used_resource: Amounts = field(default_factory=dict)
-    #: Sizes of its requests.
+    #: Total size of its requests.
     pending_resource: Amounts = field(default_factory=dict)
     #: Name of the partition.
     partition: str
-    #: Queue that it runs in, or asked for if it has none.
+    #: Queue of the application; without one, the queue that it requested.
     queue_name: str
     #: Creation of its first pod.
     submission_time: Nanoseconds = 0
-    #: Time at which it ended or was rejected.
+    #: Time of its end or rejection.
     finished_time: Nanoseconds = 0
-    #: Time at which it began to run last; -62135596800000 for never.
+    #: Time at which it last began to run; -62135596800000 for never.
     start_time: Milliseconds = 0
     #: Pods that wait for nodes.
     requests: tuple[Request, ...] = ()
@@ -183,23 +183,23 @@ class App(Answer, frozen=True, kw_only=True):
     allocations: tuple[Allocation, ...] = ()
     #: Name of its state.
     application_state: str = ""
-    #: User who submitted it.
+    #: Submitting user.
     user: str = ""
     #: Groups of that user.
     groups: tuple[str, ...] = ()
-    #: Reason why it was rejected.
+    #: Reason of its rejection.
     rejected_message: str = ""
-    #: States that it entered, the latest last.
+    #: States that it has entered, oldest first.
     state_log: tuple[StateEntry, ...] = ()
-    #: Task groups, in the order of definition.
+    #: Task groups, in the order of their definition.
     placeholder_data: tuple[Placeholders, ...] = ()
-    #: True if a node is held for one of its requests.
+    #: True if a node is reserved for one of its requests.
     has_reserved: bool = False
-    #: Keys of the requests for which nodes are held.
+    #: Keys of the requests with reserved nodes.
     reservations: tuple[str, ...] = ()
-    #: Highest priority of its requests; -2147483648 for none.
+    #: Highest priority among its requests; -2147483648 without requests.
     max_request_priority: int = 0
-    #: Sums over its allocations that have ended.
+    #: Sums over its ended allocations.
     resource_history: ResourceHistory
-    #: Time until which it is not tried.
+    #: End of its back-off.
     backoff_deadline: Moment = ""

@@ -6,11 +6,11 @@ from extender.rest.model.answer import Amounts, Answer, Nanoseconds, Percentages
 
 
 class Cluster(Answer, frozen=True, kw_only=True):
-    """A cluster as the web UI shows it (REST-26)."""
+    """Cluster as the web UI shows it (REST-26)."""
 
-    #: Time at which the process began.
+    #: Start time of the process.
     start_time: Nanoseconds = 0
-    #: Versions and the id of the cluster.
+    #: Versions, and the id of the cluster.
     rm_build_information: tuple[Texts, ...] = ()
     #: Name of the partition.
     partition: str
@@ -19,27 +19,27 @@ class Cluster(Answer, frozen=True, kw_only=True):
 
 
 class Capacity(Answer, frozen=True, kw_only=True):
-    """Size of a partition and what of it is allocated."""
+    """Size of a partition, and how much of it is allocated."""
 
-    #: Allocatable amounts of all nodes, cordoned ones included.
+    #: Total allocatable amounts of all nodes, including cordoned ones.
     capacity: Amounts = field(default_factory=dict)
-    #: Allocated by pods of queues.
+    #: Total size of managed pods on nodes.
     used_capacity: Amounts = field(default_factory=dict)
-    #: Percent of the capacity that is allocated.
+    #: Allocated percentage of the capacity.
     utilization: Percentages = field(default_factory=dict)
 
 
 class NodeSorting(Answer, frozen=True, kw_only=True):
-    """Order in which nodes are preferred."""
+    """Policy for the preference of nodes."""
 
-    #: fair or binpacking.
+    #: Name of the policy: fair or binpacking.
     type: str = ""
     #: Weights by resource.
     resource_weights: dict[str, float] = field(default_factory=dict)
 
 
 class Partition(Answer, frozen=True, kw_only=True):
-    """A partition (REST-5); there is one. ``totalNodes`` and ``totalContainers`` are there when 0, too."""
+    """The only partition (REST-5). ``totalNodes`` and ``totalContainers`` are present even if they are 0."""
 
     #: Id of the cluster.
     cluster_id: str
@@ -47,19 +47,19 @@ class Partition(Answer, frozen=True, kw_only=True):
     name: str
     #: Size of the partition.
     capacity: Capacity
-    #: Order of nodes.
+    #: Policy for the preference of nodes.
     node_sorting_policy: NodeSorting
-    #: True if it preempts to reach guarantees.
+    #: True if preemption for guarantees is on.
     preemption_enabled: bool
-    #: True if it preempts when a limit was lowered.
+    #: True if pods are evicted after a max was lowered.
     quota_preemption_enabled: bool
     #: Number of nodes.
     total_nodes: int
     #: Number of allocations.
     total_containers: int
-    #: Number of applications by state, and their ``total``.
+    #: Number of applications by state, and in ``total``.
     applications: dict[str, int]
-    #: Active, Draining or Stopped.
+    #: Name of the state: Active, Draining or Stopped.
     state: str = ""
-    #: Time at which it came into that state.
+    #: Time at which the partition entered this state.
     last_state_transition_time: Nanoseconds = 0

@@ -1,6 +1,6 @@
-"""Queue document and service keys in force (REST-27). Member names begin with capitals.
+"""Queue document and service keys in force (REST-27). Names of members begin with capitals.
 
-``rename`` spells out the members that Go writes otherwise than by capitalising.
+``rename`` lists the members that Go does not merely capitalize.
 """
 
 from msgspec import field
@@ -9,14 +9,14 @@ from extender.rest.model.answer import Answer, Texts
 
 
 class ConfigResources(Answer, frozen=True, kw_only=True, rename="pascal"):
-    """Quantities of a queue, as written."""
+    """Quantities of a queue, as in the document."""
 
     guaranteed: Texts = field(default_factory=dict)
     max: Texts = field(default_factory=dict)
 
 
 class ConfigTemplate(Answer, frozen=True, kw_only=True, rename="pascal"):
-    """Template of a queue."""
+    """Child template of a queue."""
 
     max_applications: int = 0
     properties: Texts = field(default_factory=dict)
@@ -24,7 +24,7 @@ class ConfigTemplate(Answer, frozen=True, kw_only=True, rename="pascal"):
 
 
 class ConfigLimit(Answer, frozen=True, kw_only=True, rename="pascal"):
-    """Limit of users and groups."""
+    """Limit for users and groups."""
 
     limit: str = ""
     users: tuple[str, ...] = ()
@@ -67,21 +67,21 @@ class ConfigRule(Answer, frozen=True, kw_only=True, rename="pascal"):
 
 
 class ConfigPreemption(Answer, frozen=True, kw_only=True, rename="pascal"):
-    """Switches of preemption; null where the document says nothing."""
+    """Preemption switches; null where the document says nothing."""
 
     enabled: bool | None = None
     quota_preemption_enabled: bool | None = None
 
 
 class ConfigNodeSort(Answer, frozen=True, kw_only=True, rename="pascal"):
-    """Order of nodes."""
+    """Policy for the preference of nodes."""
 
     type: str = ""
     resource_weights: dict[str, float] = field(default_factory=dict)
 
 
 class ConfigResolver(Answer, frozen=True, kw_only=True):
-    """Source of the groups of users."""
+    """Source of users' groups."""
 
     type: str = ""
 
@@ -102,9 +102,9 @@ class Config(Answer, frozen=True, kw_only=True, rename="pascal"):
     """The configuration in force."""
 
     partitions: tuple[ConfigPartition, ...] = ()
-    #: SHA-256 of the document in upper-case hexadecimal digits.
+    #: SHA-256 of the document, in upper-case hexadecimal.
     checksum: str = ""
-    #: Every key of both ConfigMaps but the document.
+    #: All keys of both ConfigMaps, except the document.
     extra: Texts = field(default_factory=dict)
     deadlock_detection_enabled: bool
     deadlock_timeout_seconds: int

@@ -1,4 +1,4 @@
-"""Parts of the state dump that no other answer has (REST-14)."""
+"""Parts of the state dump that occur in no other answer (REST-14)."""
 
 from msgspec import field
 
@@ -11,14 +11,14 @@ class PlacementRules(Answer, frozen=True, kw_only=True):
 
     #: Name of the partition.
     partition: str
-    #: Rules as they are tried.
+    #: Rules in the order in which they are tried.
     rules: tuple[Rule, ...] = ()
 
 
 class EventStream(Answer, frozen=True, kw_only=True, rename=None):
     """Open event stream."""
 
-    #: Host that its reader named.
+    #: Host name that its reader sent.
     name: str = field(name="Name", default="")
-    #: Time at which it was opened.
+    #: Time of its opening.
     created_at: Moment = field(name="CreatedAt", default="")

@@ -1,4 +1,4 @@
-"""Records of events, alone and in batches (REST-12, REST-13, REST-38)."""
+"""Event records, single and in batches (REST-12, REST-13, REST-38)."""
 
 from enum import IntEnum
 
@@ -27,7 +27,7 @@ class Change(IntEnum):
 
 
 class Detail(IntEnum):
-    """Number of what happened in particular, as REST-38 lists them."""
+    """Details of a change, numbered as in REST-38."""
 
     PLAIN = 0
     REQUEST_CANCEL = 100
@@ -66,7 +66,7 @@ class Detail(IntEnum):
 class EventAmount(Answer, frozen=True, kw_only=True):
     """Amount in a record."""
 
-    #: Amount in the units of REST-3.
+    #: Amount, in the units of REST-3.
     value: int = 0
 
 
@@ -78,36 +78,36 @@ class EventResource(Answer, frozen=True, kw_only=True):
 
 
 class EventRecord(Answer, frozen=True, kw_only=True):
-    """Record of one event (REST-38). Numbers are those of `EventType`, `Change` and `Detail`."""
+    """Record of one event (REST-38). Its numbers are values of `EventType`, `Change` and `Detail`."""
 
     #: Kind of the object.
     type: int = 0
     #: Key of the object.
     object_id: str = field(name="objectID", default="")
-    #: Text about it, at most 1024 bytes.
+    #: Text for people, at most 1024 bytes long.
     message: str = ""
     #: Time of the event.
     timestamp_nano: Nanoseconds = 0
-    #: Number of what happened.
+    #: Number of the change.
     event_change_type: int = 0
-    #: Number of what happened in particular.
+    #: Number of the detail.
     event_change_detail: int = 0
-    #: Key of another object that took part.
+    #: Key of a second object that is involved.
     reference_id: str = field(name="referenceID", default="")
-    #: Amounts; without any there are no resources in it.
+    #: Amounts; an empty object for none.
     resource: EventResource
 
 
 class EventBatch(Answer, frozen=True, kw_only=True, rename=None):
-    """Records from an id on (REST-12)."""
+    """Consecutive event records (REST-12)."""
 
     #: Id of this process.
     instance_uuid: str = field(name="InstanceUUID")
-    #: Id of the oldest record that is remembered.
+    #: Id of the oldest stored record.
     lowest_id: int = field(name="LowestID")
     #: Id of the newest record.
     highest_id: int = field(name="HighestID")
-    #: Records in order, null when the id is outside of what is remembered.
+    #: Records in order; null if the requested id is not stored.
     event_records: tuple[EventRecord, ...] | None = field(name="EventRecords")
 
 

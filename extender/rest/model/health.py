@@ -1,4 +1,4 @@
-"""Health of the scheduler (REST-11). Member names begin with capitals."""
+"""Health of Paddock (REST-11). Names of members begin with capitals."""
 
 from extender.rest.model.answer import Answer
 
@@ -8,18 +8,18 @@ class HealthCheck(Answer, frozen=True, kw_only=True, rename="pascal"):
 
     #: Name of the check.
     name: str = ""
-    #: True if nothing was found.
+    #: True if the check found no fault.
     succeeded: bool
     #: Subject of the check.
     description: str = ""
-    #: Finding of a check that failed.
+    #: Fault that the check found.
     diagnosis_message: str = ""
 
 
 class Health(Answer, frozen=True, kw_only=True, rename="pascal"):
     """All checks of the last round."""
 
-    #: True if all have succeeded.
+    #: True if all checks succeeded.
     healthy: bool
-    #: The checks, in the order of REST-11, then those of Paddock.
+    #: Checks in the order of REST-11, then Paddock's own.
     health_checks: tuple[HealthCheck, ...] = ()

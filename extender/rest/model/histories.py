@@ -4,7 +4,7 @@ from extender.rest.model.answer import Answer, Count, Nanoseconds
 
 
 class ApplicationSample(Answer, frozen=True, kw_only=True):
-    """Running applications at one minute."""
+    """Number of running applications at one minute."""
 
     #: Time of the sample.
     timestamp: Nanoseconds = 0
@@ -13,7 +13,7 @@ class ApplicationSample(Answer, frozen=True, kw_only=True):
 
 
 class ContainerSample(Answer, frozen=True, kw_only=True):
-    """Pods of queues on nodes at one minute."""
+    """Number of managed pods on nodes at one minute."""
 
     #: Time of the sample.
     timestamp: Nanoseconds = 0

@@ -1,4 +1,4 @@
-"""Nodes, and how full they are (REST-8, REST-37)."""
+"""Nodes and their utilization (REST-8, REST-37)."""
 
 from msgspec import field
 
@@ -7,7 +7,7 @@ from extender.rest.model.applications import Allocation, ForeignAllocation
 
 
 class Node(Answer, frozen=True, kw_only=True):
-    """A node. Its capacity is the sum of what is allocated, occupied and available (REST-41)."""
+    """Node. Its capacity is the sum of ``allocated``, ``occupied`` and ``available`` (REST-41)."""
 
     #: Name of the node.
     node_id: str = field(name="nodeID")
@@ -15,34 +15,34 @@ class Node(Answer, frozen=True, kw_only=True):
     host_name: str = ""
     #: Rack.
     rack_name: str = ""
-    #: Host name and rack by YuniKorn's keys, and the labels of the node.
+    #: Labels of the node; its host name and rack are added under YuniKorn's keys.
     attributes: Texts
     #: Allocatable amounts.
     capacity: Amounts = field(default_factory=dict)
-    #: Sizes of pods of queues.
+    #: Total size of its managed pods.
     allocated: Amounts = field(default_factory=dict)
-    #: Sizes of other pods.
+    #: Total size of its other pods.
     occupied: Amounts = field(default_factory=dict)
-    #: Amounts that are left; may be negative.
+    #: Remaining amounts; may be negative.
     available: Amounts = field(default_factory=dict)
-    #: Percent of the capacity that is allocated.
+    #: Allocated percentage of the capacity.
     utilized: Percentages = field(default_factory=dict)
-    #: Pods of queues.
+    #: Managed pods.
     allocations: tuple[Allocation, ...] = ()
     #: Other pods.
     foreign_allocations: tuple[ForeignAllocation, ...] = ()
-    #: False if it is cordoned, or gone while pods of it are left.
+    #: False for a node that is cordoned, or deleted while some of its pods remain.
     schedulable: bool
-    #: True if it is held for a pod.
+    #: True if the node is reserved for a pod.
     is_reserved: bool
-    #: Keys of the pods that it is held for, or nominated to.
+    #: Keys of the pods for which the node is reserved or nominated.
     reservations: tuple[str, ...] = ()
 
 
 class Bucket(Answer, frozen=True, kw_only=True):
-    """Nodes that are about as full."""
+    """Nodes whose utilization is in one range."""
 
-    #: Percentages, such as ``10-20%``.
+    #: Range of percentages, such as ``10-20%``.
     bucket_name: str = ""
     #: Number of nodes.
     num_of_nodes: int = 0
@@ -51,20 +51,20 @@ class Bucket(Answer, frozen=True, kw_only=True):
 
 
 class Utilization(Answer, frozen=True, kw_only=True):
-    """How full nodes are of one resource."""
+    """Utilization of one resource on all nodes."""
 
     #: Name of the resource.
     type: str = ""
-    #: Ten buckets, the emptiest first.
+    #: Ten buckets, from the emptiest nodes to the fullest.
     utilization: tuple[Bucket, ...] = ()
 
 
 class NodeUtilizations(Answer, frozen=True, kw_only=True):
-    """How full the nodes of a partition are (REST-37). ``utilizations`` is there without nodes, too."""
+    """Utilization of a partition's nodes (REST-37). ``utilizations`` is present even without nodes."""
 
     #: Id of the cluster.
     cluster_id: str = ""
     #: Name of the partition.
     partition: str
-    #: Entry for each resource that a node has, by name.
+    #: Entries for all resources of nodes, sorted by name.
     utilizations: tuple[Utilization, ...]

@@ -6,28 +6,28 @@ from extender.rest.model.answer import Answer, Texts
 
 
 class RuleFilter(Answer, frozen=True, kw_only=True):
-    """Users and groups that a rule is for."""
+    """Users and groups for whom a rule applies."""
 
-    #: allow or deny.
+    #: Type of the filter: allow or deny.
     type: str
     #: Users by name.
     user_list: tuple[str, ...] = ()
     #: Groups by name.
     group_list: tuple[str, ...] = ()
-    #: Expression that users match.
+    #: Regular expression for names of users.
     user_exp: str = ""
-    #: Expression that groups match.
+    #: Regular expression for names of groups.
     group_exp: str = ""
 
 
 class Rule(Answer, frozen=True, kw_only=True):
-    """A placement rule."""
+    """Placement rule."""
 
     #: Kind of the rule.
     name: str
-    #: Parameters as configured; switches as text.
+    #: Parameters as configured; boolean values as text.
     parameters: Texts = field(default_factory=dict)
-    #: Users and groups that it is for; absent for everybody.
+    #: Users and groups for whom the rule applies; absent for everybody.
     filter: RuleFilter | None = None
-    #: Rule that finds the parent queue.
+    #: Rule that chooses the parent queue.
     parent_rule: "Rule | None" = None

@@ -6,84 +6,84 @@ from extender.rest.model.answer import Amounts, Answer, Duration, Nanoseconds, P
 
 
 class QueueTemplate(Answer, frozen=True, kw_only=True):
-    """Values that a queue created by placement below this one begins with."""
+    """Initial values of dynamic queues below a queue."""
 
-    #: Most applications that may run at once; 0 is unlimited.
+    #: Highest number of running applications; 0 is unlimited.
     max_applications: int = 0
-    #: Most that may be allocated.
+    #: Max of the new queue.
     max_resource: Amounts = field(default_factory=dict)
-    #: Amounts that preemption protects.
+    #: Guarantee of the new queue.
     guaranteed_resource: Amounts = field(default_factory=dict)
-    #: Properties as written.
+    #: Properties as in the document.
     properties: Texts = field(default_factory=dict)
 
 
 class Queue(Answer, frozen=True, kw_only=True):
-    """A queue with its limits and its usage, as on REST-6."""
+    """Queue with its limits and its usage (REST-6)."""
 
-    #: Path from the root, lower case.
+    #: Path from the root, in lower case.
     queuename: str
-    #: Active, Draining or Stopped.
+    #: Status of the queue: Active, Draining or Stopped.
     status: str = ""
-    #: Name of the partition at the root of the whole tree, empty everywhere else.
+    #: Name of the partition; empty except at the root of the whole tree.
     partition: str
-    #: Sizes of pods that wait for a node.
+    #: Total size of pods that wait for a node.
     pending_resource: Amounts = field(default_factory=dict)
-    #: Own limit; at the root the size of the cluster.
+    #: Max of the queue; at the root, the size of the cluster.
     max_resource: Amounts = field(default_factory=dict)
-    #: Own guarantee.
+    #: Guarantee of the queue.
     guaranteed_resource: Amounts = field(default_factory=dict)
-    #: Sizes of pods on nodes, and of those whose Binding is on its way.
+    #: Total size of pods that are bound or being bound.
     allocated_resource: Amounts = field(default_factory=dict)
-    #: Part of the allocated that preemption is taking away.
+    #: Part of the allocated amount that preemption is taking away.
     preempting_resource: Amounts = field(default_factory=dict)
-    #: Least that is left under the limits of the queue and its ancestors; may be negative.
+    #: Smallest headroom of the queue and its ancestors; may be negative.
     headroom: Amounts = field(default_factory=dict)
-    #: True if applications may run in it.
+    #: True if the queue holds applications.
     is_leaf: bool
-    #: True if the document names it, False if placement created it.
+    #: True for a configured queue, False for a dynamic one.
     is_managed: bool
-    #: Properties with those inherited.
+    #: Properties, including inherited ones.
     properties: Texts = field(default_factory=dict)
-    #: Path of the parent; absent at the root.
+    #: Path of the parent queue; absent at the root.
     parent: str = ""
-    #: Template for queues created below it; absent without one.
+    #: Child template; absent without one.
     template: QueueTemplate | None = None
-    #: Queues below it, by name; in trees only.
+    #: Child queues, sorted by name; only in answers with a whole tree.
     children: tuple["Queue", ...] = ()
-    #: Paths of the queues below it, by name.
+    #: Paths of the child queues, sorted by name.
     child_names: tuple[str, ...] = ()
-    #: Percent of its own limit that is allocated.
+    #: Allocated percentage of the queue's own max.
     abs_used_capacity: Percentages = field(default_factory=dict)
-    #: Most applications that may run in it and below; 0 is unlimited.
+    #: Highest number of applications that may run in the queue and below it; 0 is unlimited.
     max_running_apps: int = 0
-    #: Number of applications that run in it and below.
+    #: Number of applications that run in the queue and below it.
     running_apps: int = 0
-    #: Highest priority of what waits, after policy and offset; -2147483648 for none.
+    #: Highest priority of waiting pods, after policy and offset; -2147483648 without such pods.
     current_priority: int
-    #: Ids of applications that count for the limit and do not run yet.
+    #: Ids of applications that count against the limit and do not run yet.
     allocating_accepted_apps: tuple[str, ...] = ()
-    #: Order of its applications or children.
+    #: Policy by which applications or child queues are ordered.
     sorting_policy: str = ""
-    #: True if applications of higher priority go first.
+    #: True if applications of higher priority come first.
     priority_sorting: bool
-    #: False if preemption neither takes from it nor helps it.
+    #: False if preemption neither evicts pods of the queue nor acts for them.
     preemption_enabled: bool
-    #: True if preemption for what is in it stays inside.
+    #: True if preemption for pods of the queue finds its victims only inside it.
     is_preemption_fence: bool
-    #: Time that an ask waits before preemption helps it.
+    #: Time for which an ask waits before preemption acts for it.
     preemption_delay: Duration
-    #: Time after which a lowered limit is enforced; ``0s`` for never.
+    #: Time after which a lowered max is enforced by eviction; ``0s`` for never.
     quota_preemption_delay: Duration
-    #: True if priorities inside it mean nothing outside.
+    #: True if priorities inside the queue have no effect outside.
     is_priority_fence: bool
-    #: Number added to priorities outside.
+    #: Number that is added to the priorities of the queue's pods.
     priority_offset: int = 0
-    #: True while pods go because its limit was lowered (REST-49).
+    #: True while pods are being evicted because the max was lowered (REST-49).
     is_quota_preemption_running: bool = False
-    #: Time at which that begins or began (REST-49).
+    #: Past or future start of these evictions (REST-49).
     quota_preemption_start_time: Nanoseconds = 0
-    #: Asks that no node takes before the application backs off (REST-49); 0 for never.
+    #: Number of asks that no node takes before an application backs off (REST-49); 0 for never.
     unsched_ask_backoff: int = 0
-    #: Length of such a back-off (REST-49).
+    #: Duration of such a back-off (REST-49).
     ask_backoff_delay: Duration = field(default="")

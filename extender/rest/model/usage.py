@@ -1,4 +1,4 @@
-"""Usage of users and of groups (REST-9)."""
+"""Usage of users and user groups (REST-9)."""
 
 from msgspec import field
 
@@ -6,19 +6,19 @@ from extender.rest.model.answer import Amounts, Answer, Texts
 
 
 class QueueUsage(Answer, frozen=True, kw_only=True):
-    """Usage of a user or group in a queue and below."""
+    """Usage of a user or user group in a queue and below it."""
 
     #: Path of the queue.
     queue_path: str
-    #: Sizes of allocations, placeholders included.
+    #: Total size of allocations, including placeholders.
     resource_usage: Amounts = field(default_factory=dict)
-    #: Ids of applications that run, or have allocations.
+    #: Ids of applications that are running or have allocations.
     running_applications: tuple[str, ...] = ()
-    #: Most that the user or group may use there.
+    #: Limit for the user or group in this queue.
     max_resources: Amounts = field(default_factory=dict)
-    #: Most applications it may run there; 0 is unlimited.
+    #: Highest number of applications that may run there; 0 is unlimited.
     max_applications: int = 0
-    #: Usage in the queues below, by name.
+    #: Usage in the child queues, sorted by name.
     children: tuple["QueueUsage", ...] = ()
 
 
@@ -27,18 +27,18 @@ class UserUsage(Answer, frozen=True, kw_only=True):
 
     #: Name of the user.
     user_name: str
-    #: Group that counts, by application.
+    #: Group that is counted, by application.
     groups: Texts = field(default_factory=dict)
-    #: Usage from the root down; absent for a user of nothing.
+    #: Usage from the root down; absent without usage.
     queues: QueueUsage | None = None
 
 
 class GroupUsage(Answer, frozen=True, kw_only=True):
-    """Usage of one group that a limit names."""
+    """Usage of one user group that a limit names."""
 
     #: Name of the group.
     group_name: str
-    #: Ids of the applications that count for it.
+    #: Ids of the applications that are counted for the group.
     applications: tuple[str, ...] = ()
-    #: Usage from the root down; absent for a group of nothing.
+    #: Usage from the root down; absent without usage.
     queues: QueueUsage | None = None

@@ -1,1 +1,1 @@
-"""A moment of the ledger, taken although it is looked at in slices (REST-45)."""
+"""Consistent moments of the ledger, although they are read in slices (REST-45)."""

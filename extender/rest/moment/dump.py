@@ -1,4 +1,4 @@
-"""The state dump: everything that the interface answers, of one moment, as one object (REST-14)."""
+"""State dump: everything that the interface answers, at one moment, as one object (REST-14)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -28,10 +28,10 @@ def dump(
     *,
     now: float,
 ) -> Iterator[bytes]:
-    """Pieces of the dump. Amounts, counters and names, and nothing that only a pod's specification says."""
+    """Pieces of the dump: amounts, counts and names. No other part of a pod's specification is included."""
     taking = Taking(facts, stored)
     yield from taking
-    # No step is between the moment and these.
+    # No step separates these from the moment, so they belong to it, too.
     small = {
         "timestamp": nanoseconds(now),
         "partitions": (partition_from(facts),),
@@ -57,7 +57,7 @@ def dump(
 
 
 def ledger_counts(view: LedgerView) -> Mapping[str, int]:
-    """Numbers of what the ledger has."""
+    """Return the numbers of objects in the ledger."""
     return {
         "nodes": len(view.nodes),
         "pendingPods": len(view.waiting),

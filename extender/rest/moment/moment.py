@@ -1,4 +1,4 @@
-"""A moment: references to everything that large answers list, taken between two events."""
+"""Moments: references to everything that large answers list, taken between two events."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,23 +16,23 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Values of one moment, none of which changes afterwards."""
+    """Values of one moment. They do not change afterwards."""
 
-    #: Facts of which only what does not change is read: the process, and what is known of ended applications.
+    #: Facts about the process and about ended applications. Their other parts are live and must not be read.
     facts: Facts
     nodes: Mapping[NodeName, NodeFacts]
     on_nodes: Mapping[NodeName, tuple[PodRow, ...]]
     of_apps: Mapping[AppId, tuple[PodRow, ...]]
-    #: Applications that are alive.
+    #: Live applications.
     apps: Mapping[AppId, AppRow]
-    #: Applications that have ended.
+    #: Ended applications.
     ended: tuple[Application, ...]
-    #: Pods that nodes are nominated to or held for.
+    #: Pods without a node for which a node is nominated or reserved.
     awaiting: tuple[PodRow, ...]
 
 
 class Taking:
-    """A moment on its way. Iterate over it to the end, then read ``moment``."""
+    """Preparation of a moment. Iterate over it to the end, then read ``moment``."""
 
     def __init__(self, facts: Facts, stored: StoredRows) -> None:
         self._facts = facts
@@ -40,7 +40,7 @@ class Taking:
         self.moment: Moment
 
     def __iter__(self) -> Iterator[bytes]:
-        """Steps of the work, of which none writes anything. The last one takes the moment."""
+        """Perform the work in steps, each of which yields an empty piece. The last step takes the moment."""
         for _ in self._stored.freshen():
             yield b""
         stored = self._stored

@@ -1,7 +1,6 @@
-"""Rows of pods and applications, each made once and stored until what it shows may have changed.
+"""Rows of pods and applications. Each is made once and stored until its contents may have changed.
 
-A row is a frozen value. Together they are what large answers list, so that one moment can be taken by
-copying references.
+Large answers consist of rows. A row is a frozen value, so a moment is taken by copying references.
 """
 
 from collections.abc import Callable
@@ -31,18 +30,18 @@ class PodRow(NamedTuple):
 
     uid: PodUid
     counted: Counted
-    #: None for a pod of no application.
+    #: Application of the pod; None without one.
     app: AppId | None
-    #: Empty for a request.
+    #: Node of the pod; empty for a request.
     node: NodeName
-    #: Time and key, by which lists are sorted.
+    #: Sort key of lists: time in nanoseconds, and UID.
     order: tuple[int, str]
     size: Resource
     placeholder: bool
     priority: int
-    #: Nodes that it is nominated to or that are held for it.
+    #: Nodes that are nominated or reserved for the pod.
     awaits: tuple[NodeName, ...]
-    #: The row as JSON.
+    #: JSON of the row.
     written: bytes
 
 
@@ -52,13 +51,13 @@ class AppRow(NamedTuple):
     id: AppId
     state: AppState
     queue: QueuePath | None
-    #: Submission, id and time of its end, by which lists are sorted.
+    #: Sort key of lists: time of submission, id, and time of the end.
     order: tuple[float, AppId, float]
     head: App
 
 
 def pod_row(facts: Facts, uid: PodUid) -> PodRow | None:
-    """None for a pod that no answer lists."""
+    """Make the row of a pod; None for a pod that no answer lists."""
     record, charge = facts.view.pod(uid), facts.view.charge_of(uid)
     counted = counted_as(charge)
     if record is None or charge is None or counted is None:
@@ -99,7 +98,7 @@ def _shown(
 
 
 def app_row(facts: Facts, application: Application) -> AppRow:
-    """Make the row of an application, alive or ended."""
+    """Make the row of an application, live or ended."""
     return AppRow(
         application.id,
         application.state,
@@ -110,4 +109,4 @@ def app_row(facts: Facts, application: Application) -> AppRow:
 
 
 Facing = Callable[[], Facts]
-"""Facts of the moment at which it is called."""
+"""Callable that returns the facts at the time of the call."""

@@ -1,4 +1,4 @@
-"""Rows that are stored between answers, and which of them are stale."""
+"""Rows that are stored between answers. Events mark the ones that have become stale."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
@@ -11,13 +11,13 @@ from extender.rest.facts import Facts
 from extender.rest.moment.rows import AppRow, PodRow, app_row, pod_row
 
 AT_ONCE = 10
-"""Stale rows that are made in one step."""
+"""Stale rows that are remade in one step."""
 
 MARKED_AT_ONCE = 500
-"""Rows that are marked in one step."""
+"""Rows that are marked as stale in one step."""
 
 LAST = 40
-"""Stale rows that may be left when a moment is taken; those are made together with it."""
+"""Stale rows that may remain when a moment is taken. These are remade in the same step."""
 
 CHANGING = frozenset({AppState.COMPLETING, AppState.STARTING, AppState.FAILING, AppState.RESUMING})
 """States that may end by time alone."""
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Groups(Generic[K]):
-    """Rows by application or by node. A group is copied when it is asked for first after a change."""
+    """Rows by application or by node. Changed groups are copied before they are handed out."""
 
     def __init__(self) -> None:
         self._members: dict[K, dict[PodUid, PodRow]] = {}
@@ -49,11 +49,11 @@ class Groups(Generic[K]):
 
     @property
     def changed(self) -> int:
-        """Number of groups to copy."""
+        """Number of groups that have changed since they were copied."""
         return len(self._changed)
 
     def copy_changed(self, most: int) -> None:
-        """Copy that many of the groups that have changed."""
+        """Copy at most ``most`` of the changed groups."""
         for key in [key for key, _ in zip(self._changed, range(most), strict=False)]:
             del self._changed[key]
             members = self._members.get(key)
@@ -63,14 +63,14 @@ class Groups(Generic[K]):
                 self._copies[key] = tuple(members.values())
 
     def taken(self) -> Mapping[K, tuple[PodRow, ...]]:
-        """All groups, none of which has changed since it was copied."""
+        """Return the copies of all groups. No group may have changed since it was copied."""
         return dict(self._copies)
 
 
 class StoredRows:
-    """``facing``: facts of the moment. Nothing is stored before the first answer asks for it.
+    """Stored rows. ``facing()``: the present facts. No row is stored before the first answer.
 
-    ``version``: changes whenever something that an answer shows may have changed.
+    ``version`` grows whenever an answer may have changed.
     """
 
     def __init__(self, facing: Callable[[], Facts], *, version: int = 0) -> None:
@@ -83,20 +83,20 @@ class StoredRows:
         self._stale_pods: dict[PodUid, None] = {}
         self._stale_apps: dict[AppId, None] = {}
         self._whole = False
-        #: Rows of pods that nodes are nominated to or held for.
+        #: Rows of pods for which a node is nominated or reserved.
         self.awaiting: dict[PodUid, PodRow] = {}
 
-    # -- what is stale ---------------------------------------------------------------------------------------
+    # -- marking ---------------------------------------------------------------------------------------------
 
     def settled(self, uids: Iterable[PodUid]) -> None:
-        """Mark the rows of pods whose charge may have changed."""
+        """Mark the rows of pods whose charges may have changed."""
         self.version += 1
         if self._whole:
             for uid in uids:
                 self._mark(uid)
 
     def learned(self, event: on.Event) -> None:
-        """Mark the rows that an event may change: of the pods that it names, after a rare one all."""
+        """Mark the rows of the pods that an event names. A few rare events mark all rows."""
         self.version += 1
         if not self._whole:
             return
@@ -111,7 +111,7 @@ class StoredRows:
             self._mark(uid)
 
     def decided(self, uid: PodUid) -> None:
-        """A verb was answered about a pod, whose reasons are shown."""
+        """Mark the row of a pod that a verb has decided on, since the row contains its reasons."""
         self.version += 1
         if self._whole:
             self._mark(uid)
@@ -124,10 +124,10 @@ class StoredRows:
             if app is not None:
                 self._stale_apps[app] = None
 
-    # -- making them -----------------------------------------------------------------------------------------
+    # -- remaking --------------------------------------------------------------------------------------------
 
     def freshen(self) -> Iterator[None]:
-        """Make stale rows, some at each step, until few are left. Then `finish` and take them, at once."""
+        """Remake stale rows in steps until few remain. `finish` must follow before any other event."""
         while True:
             if not self._whole:
                 yield from self._mark_everything()
@@ -137,7 +137,7 @@ class StoredRows:
             yield
 
     def finish(self) -> None:
-        """Make the last stale ones."""
+        """Remake the remaining stale rows."""
         self._mark_changing()
         while self._stale_count():
             self._make(AT_ONCE)
@@ -147,7 +147,7 @@ class StoredRows:
         return len(self._stale_pods) + len(self._stale_apps) + changed
 
     def _mark_everything(self) -> Iterator[None]:
-        """Mark all rows in steps. What comes meanwhile is marked by its event."""
+        """Mark all rows in steps. Rows that change meanwhile are marked by their events."""
         view = self._facing().view
         self._whole = True
         self._stale_pods.update(dict.fromkeys(self._pods))
@@ -162,7 +162,7 @@ class StoredRows:
             self._stale_apps.update((each.id, None) for each in applications[start : start + MARKED_AT_ONCE])
 
     def _mark_changing(self) -> None:
-        """States that end by time, and nodes that are held or let go, are told by no event."""
+        """Mark rows that may change without an event: by time, or by a node reservation."""
         view = self._facing().view
         for app, row in self.apps.items():
             if row.state in CHANGING:
@@ -207,11 +207,11 @@ class StoredRows:
 
 
 _OF_ALL = (on.Configured, on.SettingsRead, on.GroupsResolved, on.KindUnserved, on.ActingBegan, on.ActingEnded)
-"""Events after which anything may be shown otherwise."""
+"""Events after which every row may have changed."""
 
 
 def _named_in(event: on.Event) -> Iterator[PodUid]:
-    """Pods that an event names."""
+    """UIDs of the pods that an event names."""
     pod = getattr(event, "pod", None)
     if pod is not None:
         yield pod.uid

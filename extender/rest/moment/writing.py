@@ -1,4 +1,4 @@
-"""Large answers as JSON, made from a moment in steps (REST-45)."""
+"""Large answers as JSON, encoded from a moment in steps (REST-45)."""
 
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -24,16 +24,16 @@ from extender.rest.projection.units import amounts
 _ENCODER = msgspec.json.Encoder()
 
 ROWS = 200
-"""Rows written in one step."""
+"""Rows that are written in one step."""
 
 _PLACE = msgspec.Raw(b"\0")
-"""Where rows are put into an object. No JSON has this byte."""
+"""Placeholder for the rows in an encoded object. JSON never contains this byte."""
 
 _ORDER = attrgetter("order")
 
 
 def written_list(parts: Iterable[Iterator[bytes]]) -> Iterator[bytes]:
-    """A list of objects, each of which comes in pieces."""
+    """Pieces of a list of objects. ``parts``: the pieces of each object."""
     before = b"["
     for each in parts:
         for piece in each:
@@ -44,7 +44,7 @@ def written_list(parts: Iterable[Iterator[bytes]]) -> Iterator[bytes]:
 
 
 def _with_rows(head: Answer, *lists: Sequence[PodRow]) -> Iterator[bytes]:
-    """An object with rows at the places for them, of which there is one for each list that is not empty."""
+    """Pieces of an object. ``head``: has a placeholder for each of the ``lists`` that is not empty."""
     texts = _ENCODER.encode(head).split(b"\0")
     filled = [rows for rows in lists if rows]
     piece = bytearray(texts[0])
@@ -63,7 +63,7 @@ def _place(rows: Sequence[PodRow]) -> Any:
 
 
 def size_of(rows: Iterable[PodRow]) -> Resource:
-    """Sum of the sizes of pods."""
+    """Return the total size of pods."""
     found = Tally()
     for row in rows:
         found.add(row.size)
@@ -71,7 +71,7 @@ def size_of(rows: Iterable[PodRow]) -> Resource:
 
 
 def _size_in_steps(rows: Sequence[PodRow]) -> Generator[bytes, None, Resource]:
-    """Sum of sizes for an application, which may have very many pods."""
+    """Add up sizes in steps, since an application may have very many pods."""
     parts = []
     for start in range(0, len(rows), ROWS):
         if start:
@@ -84,18 +84,18 @@ def _size_in_steps(rows: Sequence[PodRow]) -> Generator[bytes, None, Resource]:
 
 
 def node_names(moment: Moment) -> list[NodeName]:
-    """Nodes that are known, and names of others on which pods are."""
+    """Return the names of all nodes, and of unknown nodes that pods name."""
     return sorted({*moment.nodes, *moment.on_nodes})
 
 
 def all_nodes(moment: Moment) -> Iterator[bytes]:
-    """By name, each with its pods by time (REST-8)."""
+    """Nodes sorted by name, each with its pods sorted by time (REST-8)."""
     reserved = _reservations(moment)
     return written_list(_node(moment, name, reserved) for name in node_names(moment))
 
 
 def node_utilizations(moment: Moment) -> Iterator[bytes]:
-    """Each node without its pods in a step of its own, then all of them together (REST-37)."""
+    """Utilization of nodes (REST-37). Each node is counted in one step; the last step encodes the answer."""
     heads: list[Node] = []
     for name in node_names(moment):
         heads.append(_head(moment, name, {}))
@@ -136,22 +136,22 @@ def _reservations(moment: Moment) -> dict[NodeName, tuple[PodUid, ...]]:
 
 
 def active_applications(moment: Moment) -> list[AppRow]:
-    """All that live, by submission and id (REST-25)."""
+    """Return the live applications, sorted by submission and id (REST-25)."""
     return sorted((each for each in moment.apps.values() if each.state not in ENDED), key=_ORDER)
 
 
 def applications(moment: Moment, rows: Iterable[AppRow]) -> Iterator[bytes]:
-    """Each with its pods by time (REST-32)."""
+    """Applications, each with its pods sorted by time (REST-32)."""
     return written_list(_application(moment, row) for row in rows)
 
 
 def ended_applications(moment: Moment, *, rejected: bool) -> Iterator[bytes]:
-    """Applications that were rejected, with and without pods that are left, or that ended otherwise."""
+    """Ended applications. ``rejected``: True for the rejected ones, False for all others."""
     return written_list(_ended_parts(moment, rejected=rejected))
 
 
 def every_application(moment: Moment) -> Iterator[bytes]:
-    """Applications that live, those that ended and those that were rejected, in one list (REST-14)."""
+    """Live, ended and rejected applications, in one list (REST-14)."""
     live = (_application(moment, row) for row in active_applications(moment))
     ended = (_ended_parts(moment, rejected=rejected) for rejected in (False, True))
     return written_list(chain(live, *ended))

@@ -1,1 +1,1 @@
-"""Answers made from facts. Pure functions: no clock, no network, everything sorted (REST-25)."""
+"""Pure functions that build answers from facts: no clock, no network, everything sorted (REST-25)."""

@@ -1,4 +1,4 @@
-"""Applications from the ledger (REST-7, REST-32, REST-33)."""
+"""Answers about applications (REST-7, REST-32, REST-33)."""
 
 from collections.abc import Iterable, Iterator
 
@@ -24,34 +24,34 @@ from extender.rest.projection.units import amounts, limits, milliseconds, moment
 
 
 def active_applications(facts: Facts) -> list[Application]:
-    """All that live, by submission and id (REST-25)."""
+    """Return the live applications, sorted by submission and id (REST-25)."""
     return in_order(each for each in facts.view.applications() if each.state not in ENDED)
 
 
 def applications_of(facts: Facts, queue: Queue) -> list[Application]:
-    """Applications of one leaf that live."""
+    """Return the live applications of a leaf."""
     return in_order(each for each in facts.view.applications_in(queue) if each.state not in ENDED)
 
 
 def completed_applications(facts: Facts) -> list[Application]:
-    """Applications that have completed or failed and are still shown (REST-42)."""
+    """Return the completed and failed applications that are still shown (REST-42)."""
     return in_order(each for each in facts.view.identities.all_ended() if each.state is not AppState.REJECTED)
 
 
 def rejected_applications(facts: Facts) -> list[Application]:
-    """Applications that were rejected, with and without pods that are left."""
+    """Return the rejected applications, with or without remaining pods."""
     ended = (each for each in facts.view.identities.all_ended() if each.state is AppState.REJECTED)
     alive = (each for each in facts.view.applications() if each.state is AppState.REJECTED)
     return in_order([*ended, *alive])
 
 
 def in_order(found: Iterable[Application]) -> list[Application]:
-    """By submission and id, those of one id by the time of their end."""
+    """Sort by submission, id, and time of the end."""
     return sorted(found, key=lambda each: (each.submitted, each.id, each.since))
 
 
 def app_from(facts: Facts, application: Application) -> App:
-    """An application. One that has ended has no pods, and keeps its peak and its sums."""
+    """Build the answer for an application. An ended one has no pods, but keeps its peak and its sums."""
     requests, allocations = _pods(facts, application)
     own = [each for each in _records(facts, application) if not each.facts.placeholder]
     reserved = _reserved(requests)
@@ -68,7 +68,7 @@ def app_from(facts: Facts, application: Application) -> App:
 
 
 def head_from(facts: Facts, application: Application) -> App:
-    """An application without its pods."""
+    """Build the answer for an application without its pods."""
     return App(
         application_id=application.id.name,
         namespace=application.id.namespace,
@@ -102,7 +102,7 @@ def _is_allocated(facts: Facts, record: PodRecord) -> bool:
 
 
 def _pods(facts: Facts, application: Application) -> tuple[list[PodRecord], tuple[Allocation, ...]]:
-    """Records of requests by creation and key, and allocations by time and key."""
+    """Return requests sorted by creation and key, and allocations sorted by time and key."""
     requests: list[PodRecord] = []
     allocations: list[Allocation] = []
     for record in _records(facts, application):
@@ -117,23 +117,23 @@ def _pods(facts: Facts, application: Application) -> tuple[list[PodRecord], tupl
 
 
 def in_time(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
-    """By time, then key (REST-25)."""
+    """Sort allocations by time, then by key (REST-25)."""
     return tuple(sorted(allocations, key=lambda each: (each.allocation_time, each.allocation_key)))
 
 
 def _reserved(requests: Iterable[PodRecord]) -> tuple[str, ...]:
-    """Keys of requests that a node is nominated to, or held for."""
+    """Return the keys of requests for which a node is nominated or reserved."""
     return tuple(sorted(each.uid for each in requests if each.facts.nominated or each.node_reservation.node))
 
 
 def start_time(application: Application) -> int:
-    """Last entry into Running, in milliseconds."""
+    """Return the time of the last entry into Running, in milliseconds."""
     entered = [since for since, state in application.states if state is AppState.RUNNING]
     return milliseconds(entered[-1]) if entered else NEVER_STARTED
 
 
 def state_log(application: Application) -> tuple[StateEntry, ...]:
-    """Every state but New, which no application enters."""
+    """Return every entered state. No application enters New."""
     return tuple(
         StateEntry(time=nanoseconds(since), application_state=state.value)
         for since, state in application.states
@@ -142,7 +142,7 @@ def state_log(application: Application) -> tuple[StateEntry, ...]:
 
 
 def placeholders_from(progress: GangProgress | None) -> tuple[Placeholders, ...]:
-    """By task group, in the order of definition (GANG-16)."""
+    """Return the task groups in the order of their definition (GANG-16)."""
     return tuple(
         Placeholders(
             task_group_name=name,
@@ -156,6 +156,6 @@ def placeholders_from(progress: GangProgress | None) -> tuple[Placeholders, ...]
 
 
 def backoff_deadline(application: Application) -> str:
-    """Empty while it does not back off."""
+    """Return the end of the back-off, or an empty text without one."""
     until = application.backs_off_until
     return moment_text(until) if until is not None else ""

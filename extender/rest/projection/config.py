@@ -22,11 +22,11 @@ from extender.rest.model.config import (
 )
 
 _VERBATIM = frozenset({"Properties", "Guaranteed", "Max", "MaxResources", "ResourceWeights", "Extra"})
-"""Members whose keys are names of the document, not of members."""
+"""Members whose values are mappings with keys of the user's choice. These keys stay as they are."""
 
 
 def config_from(config: InForce) -> Config:
-    """Quantities and texts as written."""
+    """Build the answer. Quantities and texts are copied as written."""
     document = config.document
     return Config(
         partitions=tuple(_partition(each) for each in document.partitions) if document is not None else (),
@@ -38,7 +38,7 @@ def config_from(config: InForce) -> Config:
 
 
 def config_yaml(config: InForce) -> str:
-    """YAML with members in lower case. Structures without members are left out."""
+    """Encode as YAML, with names of members in lower case and without empty structures."""
     text: str = yaml.safe_dump(_lower(members(config_from(config))), sort_keys=False, allow_unicode=True)
     return text
 

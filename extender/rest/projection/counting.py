@@ -1,7 +1,7 @@
-"""Rule for how a pod counts: as a request, an allocation, a foreign allocation, or nothing (REST-41).
+"""Rule that says how a pod counts: as a request, an allocation, a foreign allocation or nothing (REST-41).
 
-One rule for queues, applications, users and nodes, so that their sums agree. A pod is an allocation from the
-moment its Binding is on its way to a node. While its quota is reserved and no node is known it is a request.
+Queues, applications, users and nodes share this rule, so their sums agree. A pod becomes an allocation when
+its Binding is sent. While its quota is reserved and its node is unknown, it is a request.
 """
 
 from collections import defaultdict
@@ -17,11 +17,11 @@ from core.queues.users.limits import Tracked
 from core.resource import Resource, Tally
 
 AFLOAT_AT_ONCE = 50
-"""Pods that are counted in one go."""
+"""Pods that are counted in one step."""
 
 
 class Counted(Enum):
-    """Kind of a pod in answers."""
+    """How a pod counts in answers."""
 
     REQUEST = "request"
     ALLOCATION = "allocation"
@@ -29,29 +29,29 @@ class Counted(Enum):
 
 
 def counted_as(charge: Charge | None) -> Counted | None:
-    """None for a pod that no answer lists, such as one that waits for its gang."""
+    """Return how a pod counts; None for a pod that no answer lists, such as one that waits for its gang."""
     if charge is None:
         return None
     if charge.held is Held.OCCUPIED:
         return Counted.FOREIGN
     if charge.queue is None:
-        # A member beside its placeholder, whose quota is still the placeholder's (GANG-11).
+        # Until a member has replaced its placeholder, only the placeholder counts (GANG-11).
         return None
     return Counted.ALLOCATION if charge.node and charge.held is not Held.PENDING else Counted.REQUEST
 
 
 @dataclass(frozen=True, slots=True)
 class Afloat:
-    """Quota that is reserved for pods without a node: counted as reserved by the ledger, as pending here."""
+    """Quota that is reserved for pods without a node. The ledger counts it as reserved, REST as pending."""
 
-    #: By queue.
+    #: Amounts by queue.
     queues: defaultdict[QueuePath, Tally] = field(default_factory=lambda: defaultdict(Tally))
-    #: By user or group, and queue.
+    #: Amounts by user or user group, and queue.
     people: defaultdict[Tracked, Tally] = field(default_factory=lambda: defaultdict(Tally))
 
 
 def afloat_of(view: LedgerView) -> Afloat:
-    """Cost: O(pods between filter and bind, and pods that may be placed without a filter call)."""
+    """Count the quota at once. Cost: O(pods between filter and bind, and unguarded pods)."""
     found = Afloat()
     for _ in count_afloat(view, found):
         pass
@@ -59,7 +59,7 @@ def afloat_of(view: LedgerView) -> Afloat:
 
 
 def count_afloat(view: LedgerView, found: Afloat) -> Iterator[None]:
-    """Add to ``found``, with pauses. Pods that change meanwhile count as they were or as they are."""
+    """Add to ``found``, with pauses. Pods that change meanwhile count in their old or their new state."""
     uids = sorted({*view.reserved, *view.unguarded.placing, *view.unguarded.unplaced})
     for place, uid in enumerate(uids, 1):
         if place % AFLOAT_AT_ONCE == 0:
@@ -80,12 +80,12 @@ def _add(view: LedgerView, found: Afloat, uid: PodUid, path: QueuePath, size: Re
 
 
 def allocated_in(queue: Queue, afloat: Afloat) -> Resource:
-    """Sizes of a queue's allocations."""
+    """Return the total size of a queue's allocations."""
     held = queue.allocated.as_resource() + queue.reserved.as_resource()
     return (held - afloat.queues[queue.path]).pruned() if queue.path in afloat.queues else held
 
 
 def pending_in(queue: Queue, afloat: Afloat) -> Resource:
-    """Sizes of a queue's requests."""
+    """Return the total size of a queue's requests."""
     waiting = queue.pending.as_resource()
     return waiting + afloat.queues[queue.path] if queue.path in afloat.queues else waiting

@@ -1,4 +1,4 @@
-"""Health from the ledger and from what was counted (REST-11)."""
+"""Health checks of the ledger, and of faults counted elsewhere (REST-11)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -36,27 +36,27 @@ DESCRIPTIONS = (
 
 
 PODS_AT_ONCE = 100
-"""Pods that one step of a round looks at."""
+"""Pods that are checked in one step of a round."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Numbers that others have counted."""
+    """Faults that were counted elsewhere."""
 
-    #: Verb calls that ended in a bug or a fault within the last hour.
+    #: Number of calls of verbs that failed within the last hour.
     errors: int = 0
-    #: Nodes that could not be read.
+    #: Number of nodes that could not be read.
     unreadable_nodes: int = 0
-    #: Differences that the last audit found, one text each.
+    #: Differences that the last audit found, as one text each.
     drifts: tuple[str, ...] = ()
-    #: Checks of Paddock's own: name, and what is amiss; empty for nothing.
+    #: Paddock's own checks: name and fault; the fault is empty if there is none.
     own: tuple[tuple[str, str], ...] = ()
 
 
 class HealthRound:
-    """A round of the nine checks of REST-11, then Paddock's own. Iterate over it, then read ``health``.
+    """Round of the nine checks of REST-11 and of Paddock's own. Iterate over it, then read ``health``.
 
-    Each step looks at one node or at some pods, which agree with each other at that moment.
+    A step checks one node, or some pods. Its numbers belong to one moment.
     """
 
     def __init__(self, facts: Facts, found: Found) -> None:
@@ -65,7 +65,7 @@ class HealthRound:
         self.health: Health
 
     def __iter__(self) -> Iterator[bytes]:
-        """Steps of the round, of which none writes anything."""
+        """Perform the round in steps, each of which yields an empty piece."""
         found, view = self._found, self._view
         nodes: list[str] = []
         sums: list[str] = []
@@ -98,7 +98,7 @@ class HealthRound:
 
 
 def health_from(facts: Facts, found: Found) -> Health:
-    """A whole round at once. Cost: O(pods)."""
+    """Perform a whole round at once. Cost: O(pods)."""
     checks = HealthRound(facts, found)
     for _ in checks:
         pass
@@ -138,7 +138,7 @@ def _partition_sums(view: LedgerView) -> str:
 
 
 def _node_sums(view: LedgerView, name: NodeName) -> list[str]:
-    """Compare the sum of pods' sizes with what the ledger has counted on their node."""
+    """Compare the total size of a node's pods with the ledger's counters of the node."""
     use = view.use_of(name)
     if use is None:
         return []

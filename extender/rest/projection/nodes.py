@@ -1,4 +1,4 @@
-"""Nodes from the ledger, and how full they are (REST-8, REST-37)."""
+"""Answers about nodes and their utilization (REST-8, REST-37)."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -26,16 +26,16 @@ BUCKETS = tuple(f"{low}-{low + 10}%" for low in range(0, 100, 10))
 _ON_NODES = (Counted.ALLOCATION, Counted.FOREIGN)
 
 Reserved = dict[NodeName, tuple[str, ...]]
-"""Keys of pods by the node that is held for them, or that they are nominated to."""
+"""Keys of pods, by the node that is nominated or reserved for them."""
 
 
 def node_names(view: LedgerView) -> list[NodeName]:
-    """Nodes that are known, and names of others on which pods are, which may be gone or not shown yet."""
+    """Return the names of all nodes, and of unknown nodes with pods."""
     return sorted({*view.nodes, *(name for name in view.nodes_in_use() if _is_shown(view, name))})
 
 
 def _is_shown(view: LedgerView, name: NodeName) -> bool:
-    """True for a node that is known or has pods. A Binding that may not be posted yet shows none."""
+    """True for a known node, and for one with pods. Pods whose Bindings are not sent do not count."""
     if name in view.nodes:
         return True
     use = view.use_of(name)
@@ -43,20 +43,20 @@ def _is_shown(view: LedgerView, name: NodeName) -> bool:
 
 
 def all_nodes(facts: Facts) -> tuple[Node, ...]:
-    """By name."""
+    """Return all nodes, sorted by name."""
     reserved = reservations(facts.view)
     return tuple(node_from(facts, name, reserved) for name in node_names(facts.view))
 
 
 def one_node(facts: Facts, name: str) -> Node | None:
-    """None for a name that neither the cluster nor a pod has."""
+    """Return a node; None for a name that neither a node nor a pod has."""
     if not _is_shown(facts.view, NodeName(name)):
         return None
     return node_from(facts, NodeName(name), reservations(facts.view))
 
 
 def reservations(view: LedgerView) -> Reserved:
-    """Cost: O(pods)."""
+    """Find the pods for which a node is nominated or reserved. Cost: O(pods)."""
     found: defaultdict[NodeName, set[PodUid]] = defaultdict(set)
     for record in view.pods():
         for node in awaited_by(record, counted_as(view.charge_of(record.uid))):
@@ -65,7 +65,7 @@ def reservations(view: LedgerView) -> Reserved:
 
 
 def awaited_by(record: PodRecord, counted: Counted | None) -> tuple[NodeName, ...]:
-    """Nodes that a request is nominated to, or that are held for it. None once its Binding is on its way."""
+    """Return the nodes that are nominated or reserved for a request. None once its Binding was sent."""
     if record.node or counted is not Counted.REQUEST:
         return ()
     found = {record.facts.nominated, record.node_reservation.node}
@@ -73,7 +73,7 @@ def awaited_by(record: PodRecord, counted: Counted | None) -> tuple[NodeName, ..
 
 
 def node_from(facts: Facts, name: NodeName, reserved: Reserved) -> Node:
-    """A node with its pods. What they hold is added up here, so that the sums of REST-41 hold."""
+    """Build the answer for a node with its pods. Their sizes are added up here, so that REST-41 holds."""
     allocations, foreign, allocated, occupied = _pods_on(facts, name)
     head = head_from(
         name,
@@ -94,7 +94,7 @@ def head_from(
     occupied: Resource,
     reservations: tuple[str, ...],
 ) -> Node:
-    """A node without its pods. ``known``: None for one that is gone, or not shown yet."""
+    """Build the answer for a node without its pods. ``known``: None for a node that is not in the ledger."""
     capacity = (known.allocatable if known is not None else Resource({})).pruned()
     return Node(
         node_id=name,
@@ -115,7 +115,7 @@ def head_from(
 def _pods_on(
     facts: Facts, name: NodeName
 ) -> tuple[list[Allocation], list[ForeignAllocation], Resource, Resource]:
-    """Allocations and foreign allocations of a node, and the sums of both."""
+    """Return the allocations and the foreign allocations of a node, and both sums."""
     allocations: list[Allocation] = []
     foreign: list[ForeignAllocation] = []
     sizes: dict[Counted, list[Resource]] = {Counted.ALLOCATION: [], Counted.FOREIGN: []}
@@ -135,18 +135,18 @@ def _pods_on(
 
 
 def host_of(name: NodeName, known: NodeFacts | None) -> str:
-    """Host name by the label of the node, else its own name."""
+    """Return the host name from the node's label, or the node's name without one."""
     return (known.labels.get(_HOST_LABEL) if known is not None else None) or name
 
 
 def attributes_of(name: NodeName, known: NodeFacts | None) -> dict[str, str]:
-    """YuniKorn's two keys and the labels. Never empty: the web UI breaks without any."""
+    """Return YuniKorn's two keys and the node's labels. The web UI fails without any attribute."""
     labels = dict(sorted(known.labels.items())) if known is not None else {}
     return {HOST_NAME: host_of(name, known), RACK_NAME: RACK, **labels}
 
 
 def utilizations(facts: Facts, nodes: Iterable[Node]) -> NodeUtilizations:
-    """How many nodes are how full, by resource. Above 100 percent counts in the last bucket."""
+    """Count nodes by resource and utilization. More than 100 percent counts in the last bucket."""
     by_type: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for node in nodes:
         for kind in node.capacity:
@@ -167,5 +167,5 @@ def _utilization(kind: str, percents: dict[str, int]) -> Utilization:
 
 
 def bucket_of(percent: int) -> int:
-    """The first of ten for up to 10 percent, the last for more than 90."""
+    """Return the index of a bucket, from 0 for up to 10 percent to 9 for more than 90."""
     return min(max(0, -(-percent // 10) - 1), len(BUCKETS) - 1)

@@ -1,4 +1,4 @@
-"""The cluster and its partition from the ledger (REST-5, REST-26)."""
+"""Answers about the cluster and its partition (REST-5, REST-26)."""
 
 from collections import Counter
 
@@ -15,7 +15,7 @@ BUILT_IN_WEIGHTS = {"memory": 1.0, "vcore": 1.0}
 
 
 def cluster_from(facts: Facts) -> Cluster:
-    """Versions are Paddock's: a script that branches on YuniKorn's sees that this is none."""
+    """Build the answer for the cluster. Versions are Paddock's, so scripts can tell it from YuniKorn."""
     process = facts.process
     build = {
         "arch": process.arch,
@@ -33,7 +33,7 @@ def cluster_from(facts: Facts) -> Cluster:
 
 
 def partition_from(facts: Facts) -> Partition:
-    """The only partition."""
+    """Build the answer for the only partition."""
     view = facts.view
     return Partition(
         cluster_id=facts.process.cluster_id,
@@ -51,7 +51,7 @@ def partition_from(facts: Facts) -> Partition:
 
 
 def capacity_from(facts: Facts) -> Capacity:
-    """Size of the cluster, and how much of it pods of queues have."""
+    """Return the size of the cluster, and how much of it managed pods have."""
     root = facts.view.tree.root
     used = allocated_in(root, afloat_of(facts.view))
     size = root.max.as_resource() if root.max is not None else Resource({})
@@ -59,18 +59,18 @@ def capacity_from(facts: Facts) -> Capacity:
 
 
 def sorting_from(sort: NodeSortSpec) -> NodeSorting:
-    """Policy by which nodes are scored, with YuniKorn's weights where none are set."""
+    """Return the policy for the preference of nodes, with YuniKorn's weights where none are set."""
     weights = sort.weights or BUILT_IN_WEIGHTS
     return NodeSorting(type=sort.policy, resource_weights=dict(sorted(weights.items())))
 
 
 def containers(facts: Facts) -> int:
-    """Number of allocations: every pod counts 1 of ``pods``."""
+    """Return the number of allocations. Each pod counts 1 of ``pods``."""
     return allocated_in(facts.view.tree.root, afloat_of(facts.view)).get("pods")
 
 
 def application_counts(facts: Facts) -> dict[str, int]:
-    """Applications by state, and all of them; ``total`` is there when 0, too."""
+    """Count applications by state, and in ``total``, which is present even if it is 0."""
     view = facts.view
     counts = Counter(each.state.value for each in (*view.applications(), *view.identities.all_ended()))
     return {**dict(sorted(counts.items())), "total": counts.total()}

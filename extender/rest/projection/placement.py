@@ -1,4 +1,4 @@
-"""Placement rules in force from the configuration (REST-30)."""
+"""Answers about the placement rules in force (REST-30)."""
 
 from core.ids import RECOVERY_QUEUE
 from core.queues.placement.rules import IMPLICIT
@@ -10,14 +10,14 @@ RECOVERY = Rule(name="recovery", parameters={"queue": str(RECOVERY_QUEUE)})
 
 
 def rules_in_force(facts: Facts) -> tuple[Rule, ...]:
-    """As they are tried; the recovery queue is last, as pods that run already are never refused (PL-10)."""
+    """Return the rules as they are tried. The last is the recovery queue, which takes forced pods (PL-10)."""
     partition = facts.config.partition
     rules = (partition.rules if partition is not None else ()) or IMPLICIT
     return (*(rule_from(each) for each in rules), RECOVERY)
 
 
 def rule_from(rule: RuleSpec) -> Rule:
-    """Placement rule with the rule for its parent."""
+    """Build the answer for a rule and for the rule of its parent."""
     return Rule(
         name=rule.kind,
         parameters=_parameters(rule),
@@ -40,7 +40,7 @@ def _switch(value: bool) -> str:
 
 
 def _filter(spec: FilterSpec) -> RuleFilter | None:
-    """None for one that lets everybody pass."""
+    """Build the answer for a filter; None for one that accepts everybody."""
     if not (spec.users or spec.groups):
         return None
     by_user, by_group = spec.user_pattern is not None, spec.group_pattern is not None

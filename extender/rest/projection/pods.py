@@ -1,4 +1,4 @@
-"""Requests, allocations and foreign allocations, each from one pod (REST-34 to REST-36)."""
+"""Answers about pods: requests, allocations and foreign allocations (REST-34 to REST-36)."""
 
 from core.ledger.pods.record import PodRecord
 from core.workload.application import Application
@@ -16,7 +16,7 @@ FOREIGN = "foreign"
 
 
 def request_from(facts: Facts, application: Application, record: PodRecord) -> Request:
-    """A pod that waits for a node."""
+    """Build the answer for a pod that waits for a node."""
     pod = record.facts
     return Request(
         allocation_key=pod.uid,
@@ -37,14 +37,14 @@ def request_from(facts: Facts, application: Application, record: PodRecord) -> R
 
 
 def was_tried(record: PodRecord) -> bool:
-    """True if a filter call or a quota check was made for a pod."""
+    """True if a filter call or a quota check was made for the pod."""
     admission = record.admission
     asked = admission.sent is not None or admission.reservation is not None or admission.let_through
     return asked or admission.refused or record.preemption.tried_at is not None
 
 
 def allocation_from(application: Application, record: PodRecord, node: str) -> Allocation:
-    """A pod on a node, or on its way there."""
+    """Build the answer for a pod that is bound or being bound."""
     pod = record.facts
     bound = nanoseconds(bound_at(record))
     return Allocation(
@@ -66,12 +66,12 @@ def allocation_from(application: Application, record: PodRecord, node: str) -> A
 
 
 def bound_at(record: PodRecord) -> float:
-    """Time at which a pod was bound, as it tells itself; else when it was first seen on its node."""
+    """Return the time of binding from the pod's status, or the time when its node was first seen."""
     return record.facts.scheduled_at or record.placement.placed_at
 
 
 def foreign_from(record: PodRecord, node: str) -> ForeignAllocation:
-    """A pod of another scheduler, or one that no queue has."""
+    """Build the answer for a pod that belongs to no queue."""
     pod = record.facts
     tags = tags_of(record) | {FOREIGN: "static" if pod.mirror else "default", CREATED: str(int(pod.created))}
     return ForeignAllocation(
@@ -86,12 +86,12 @@ def foreign_from(record: PodRecord, node: str) -> ForeignAllocation:
 
 
 def is_originator(application: Application, pod: PodFacts) -> bool:
-    """True for the first pod of an application (PRE-4)."""
+    """True for the originator of an application (PRE-4)."""
     return application.originator is not None and application.originator[2] == pod.uid
 
 
 def tags_of(record: PodRecord) -> dict[str, str]:
-    """Namespace, name and labels of a pod, and the node that it needs."""
+    """Return the namespace, name and labels of a pod, and its required node."""
     pod = record.facts
     tags = {NAMESPACE: pod.namespace, POD_NAME: pod.name}
     tags |= {LABEL + key: value for key, value in sorted(pod.labels.items())}

@@ -1,4 +1,4 @@
-"""Queues from the ledger (REST-6, REST-31)."""
+"""Answers about queues (REST-6, REST-31)."""
 
 from core.durations import duration_text
 from core.queues.headroom import headroom
@@ -13,19 +13,19 @@ from extender.rest.projection.units import amounts, limits, percentages
 
 
 def queue_tree(facts: Facts) -> Queue:
-    """The root with all that is below it. It alone names the partition."""
+    """Build the tree of all queues. Only its root names the partition."""
     return queue_from(facts, facts.view.tree.root, afloat_of(facts.view), subtree=True, partition=PARTITION)
 
 
 def one_queue(facts: Facts, queue: LiveQueue, *, subtree: bool = False) -> Queue:
-    """A queue by itself, or with all that is below it."""
+    """Build the answer for a queue. ``subtree``: True to include all queues below it."""
     return queue_from(facts, queue, afloat_of(facts.view), subtree=subtree)
 
 
 def queue_from(
     facts: Facts, queue: LiveQueue, afloat: Afloat, *, subtree: bool, partition: str = ""
 ) -> Queue:
-    """``partition``: empty everywhere but at the root of the whole tree (REST-6)."""
+    """Build the answer for a queue. ``partition``: empty except at the root of the whole tree (REST-6)."""
     known, used = queue.properties, allocated_in(queue, afloat)
     children = [queue.children[path] for path in sorted(queue.children)]
     waiting = _waiting_to_run(facts, queue)
@@ -66,7 +66,7 @@ def queue_from(
 
 
 def _waiting_to_run(facts: Facts, queue: LiveQueue) -> tuple[str, ...]:
-    """Applications that count for its limit and do not run yet."""
+    """Return the ids of applications that count against the queue's limit and do not run yet."""
     found = []
     for app_id in sorted(queue.running):
         application = facts.view.application(app_id)

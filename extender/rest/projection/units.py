@@ -1,4 +1,4 @@
-"""Amounts and times in the units of the interface (REST-3)."""
+"""Conversion of amounts and times to the units of the interface (REST-3)."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -8,37 +8,37 @@ from core.resource.amounts import Amounts
 
 
 def amounts(values: Resource | Tally | None) -> dict[str, int]:
-    """By name. Zeros say nothing in a usage, so they are left out."""
+    """Return a usage by resource, without zeros."""
     return {name: amount for name, amount in sorted(values.items()) if amount} if values is not None else {}
 
 
 def limits(values: Limit | Resource | None) -> dict[str, int]:
-    """By name. A zero in a limit forbids a resource, so it stays."""
+    """Return a limit by resource, with zeros, since a zero forbids a resource."""
     return dict(sorted(values.items())) if values is not None else {}
 
 
 def percentages(cap: Amounts | None, used: Amounts) -> dict[str, int]:
-    """By name, for resources that both have."""
+    """Return percentages of ``cap`` for the resources that both have."""
     return dict(sorted(usage_percent(cap, used).items()))
 
 
 def total(sizes: Iterable[Resource]) -> Resource:
-    """Sum of sizes."""
+    """Return the sum of sizes."""
     return Resource.sum_of(*sizes)
 
 
 def nanoseconds(seconds: float) -> int:
-    """Whole milliseconds: a float of seconds since 1970 knows no more."""
+    """Convert seconds since 1970 to nanoseconds, with the precision of a millisecond."""
     return round(seconds * 1000) * 1_000_000
 
 
 def milliseconds(seconds: float) -> int:
-    """Milliseconds since 1970."""
+    """Convert seconds since 1970 to milliseconds."""
     return round(seconds * 1000)
 
 
 def moment_text(seconds: float) -> str:
-    """RFC 3339 in UTC, with a fraction only if there is one."""
+    """Format a time by RFC 3339 in UTC. A fraction is written only if it is not zero."""
     text = datetime.fromtimestamp(round(seconds * 1000) / 1000, UTC).isoformat(
         timespec="milliseconds" if round(seconds * 1000) % 1000 else "seconds"
     )

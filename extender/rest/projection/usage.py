@@ -1,4 +1,4 @@
-"""Usage of users and groups from the ledger (REST-9)."""
+"""Answers about the usage of users and user groups (REST-9)."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ USER, GROUP = "user", "group"
 
 
 def all_users(facts: Facts) -> tuple[UserUsage, ...]:
-    """Everybody who uses something or is named in a limit, by name."""
+    """Return all users with usage or with a limit of their own, sorted by name."""
     afloat = afloat_of(facts.view)
     names = _in_use(facts, USER) | _in_limits(facts, USER)
     found = (_user(facts, afloat, name) for name in sorted(names))
@@ -23,12 +23,12 @@ def all_users(facts: Facts) -> tuple[UserUsage, ...]:
 
 
 def one_user(facts: Facts, name: str) -> UserUsage | None:
-    """None for one who uses nothing and is named in no limit."""
+    """Return the usage of a user; None for a user without usage whom no limit names."""
     return _user(facts, afloat_of(facts.view), name)
 
 
 def all_groups(facts: Facts) -> tuple[GroupUsage, ...]:
-    """Groups that a limit names, by name."""
+    """Return the usage of all user groups that a limit names, sorted by name."""
     afloat = afloat_of(facts.view)
     names = _in_use(facts, GROUP) | _in_limits(facts, GROUP)
     found = (_group(facts, afloat, name) for name in sorted(names))
@@ -36,7 +36,7 @@ def all_groups(facts: Facts) -> tuple[GroupUsage, ...]:
 
 
 def one_group(facts: Facts, name: str) -> GroupUsage | None:
-    """None for one that no limit names."""
+    """Return the usage of a user group; None for a group that no limit names."""
     return _group(facts, afloat_of(facts.view), name)
 
 
@@ -60,7 +60,7 @@ def _group(facts: Facts, afloat: Afloat, name: str) -> GroupUsage | None:
 
 
 def _usage(facts: Facts, afloat: Afloat, queue: Queue, kind: str, name: str) -> QueueUsage | None:
-    """Usage in a queue and below. None where nothing is used and no limit holds."""
+    """Return the usage in a queue and below it; None without usage and without a limit."""
     tracked = Tracked(kind, name, queue.path)
     usage, limit = facts.view.book.get(tracked), entry_for(facts.view.limits, tracked)
     below = (_usage(facts, afloat, queue.children[path], kind, name) for path in sorted(queue.children))
@@ -90,7 +90,7 @@ def _in_use(facts: Facts, kind: str) -> set[str]:
 
 
 def _in_limits(facts: Facts, kind: str) -> set[str]:
-    """Names in limits of the document; the wildcard is a name for groups alone (UGM-5)."""
+    """Return the names in the document's limits. The wildcard counts as a name of groups only (UGM-5)."""
     entries = [entry for queue in facts.view.tree for entry in queue.spec.limits]
     if kind == GROUP:
         return {name for entry in entries for name in entry.groups}

@@ -1,1 +1,1 @@
-"""Routes of the interface: which path asks for what, and which fault is told first. Pure functions."""
+"""Routes of the interface: paths, their answers, and the order in which errors are checked."""

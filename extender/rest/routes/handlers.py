@@ -1,4 +1,4 @@
-"""Answers of each route, from facts (REST-4). Raises `Refused` for what cannot be answered."""
+"""Handlers of routes that read facts (REST-4). Each raises `Refused` for a request with an error."""
 
 from collections.abc import Callable
 
@@ -37,7 +37,7 @@ def partitions(facts: Facts, _ask: Ask, _names: Names) -> Apps:
 
 
 def config(facts: Facts, ask: Ask, _names: Names) -> Answer | Plain:
-    """JSON only for exactly that wish."""
+    """Show the configuration as YAML, or as JSON if exactly that is requested."""
     if ask.accept == "application/json":
         return config_from(facts.config)
     text = config_yaml(facts.config)
@@ -51,25 +51,25 @@ def placement_rules(facts: Facts, _ask: Ask, names: Names) -> Apps:
 
 
 def queues(facts: Facts, _ask: Ask, names: Names) -> Answer:
-    """An object: the root with the whole tree."""
+    """Show the tree of all queues, as one object."""
     check_partition(names)
     return queue_tree(facts)
 
 
 def queue(facts: Facts, ask: Ask, names: Names) -> Answer:
-    """``subtree``: with any value, even ``false``."""
+    """Show one queue. The parameter ``subtree`` counts with any value, even ``false``."""
     check_partition(names)
     return one_queue(facts, queue_in(facts, queue_name_in(names)), subtree="subtree" in ask.query)
 
 
 def application(facts: Facts, ask: Ask, names: Names) -> Answer:
-    """``namespace``: which of several with that id; YuniKorn has no such parameter."""
+    """Show one application. Paddock's own parameter ``namespace`` chooses among several with the same id."""
     check_partition(names)
     return of_applications.app_from(facts, _application(facts, ask, names, lambda _: True))
 
 
 def queue_application(facts: Facts, ask: Ask, names: Names) -> Answer:
-    """A right id under the wrong queue is none."""
+    """Show one application of a queue. An id in another queue is not found."""
     path = decoded_again(names["queue"])
     check_partition(names)
     check_queue_name(path)
@@ -88,7 +88,7 @@ def node(facts: Facts, _ask: Ask, names: Names) -> Answer:
 
 
 def users(facts: Facts, _ask: Ask, _names: Names) -> Apps:
-    """The partition is not looked at, here and in the other routes of usage."""
+    """List the usage of all users. No route of usage checks the name of the partition."""
     return all_users(facts)
 
 
@@ -124,14 +124,14 @@ def check_partition(names: Names) -> None:
 
 
 def queue_name_in(names: Names) -> str:
-    """Path of the queue in the path of a request. Raises `Refused` for what is no path."""
+    """Return the path of the queue that a request names. Raises `Refused` for an invalid path."""
     path = decoded_again(names["queue"])
     check_queue_name(path)
     return path
 
 
 def queue_in(facts: Facts, path: str) -> Queue:
-    """Letter case does not matter (Q-12)."""
+    """Find a queue, ignoring letter case (Q-12). Raises `Refused` if there is none."""
     found = facts.view.tree.get(QueuePath(path))
     if found is None:
         raise not_found("Queue")
@@ -139,7 +139,7 @@ def queue_in(facts: Facts, path: str) -> Queue:
 
 
 def _application(facts: Facts, ask: Ask, names: Names, fits: Callable[[Application], bool]) -> Application:
-    """A live one by its id; of several namespaces that have one the first."""
+    """Find a live application by its id. Of several, take the one in the first namespace."""
     namespace = ask.query.get("namespace")
     for each in facts.view.identities.named(names["application"]):
         if not each.ended and namespace in (None, "", each.id.namespace) and fits(each):

@@ -1,6 +1,6 @@
-"""Answers that list pods: each list is of one moment and made in steps (REST-45).
+"""Routes whose answers list pods. Each answer shows one moment and is made in steps (REST-45).
 
-What is wrong with a request is told before anything is made.
+Errors of a request are reported before the first step.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -28,7 +28,7 @@ STATUSES = (
 
 
 class LargeRoutes:
-    """``facts``: those of the moment; ``stored``: rows that are stored between answers."""
+    """Handlers of these routes. ``facts()``: the present facts; ``stored()``: rows stored between answers."""
 
     def __init__(self, facts: Callable[[], Facts], stored: Callable[[], StoredRows]) -> None:
         self._facts = facts
@@ -40,11 +40,11 @@ class LargeRoutes:
         return self._from_moment(writing.all_nodes)
 
     def node_utilizations(self, _ask: Ask, _names: Names) -> Reply:
-        """Show how full nodes are."""
+        """Show the utilization of nodes."""
         return self._from_moment(writing.node_utilizations)
 
     def queue_applications(self, _ask: Ask, names: Names) -> Reply:
-        """The name is checked before the partition."""
+        """List the live applications of a queue. The name of the queue is checked before the partition."""
         path = queue_name_in(names)
         check_partition(names)
         leaf = queue_in(self._facts(), path).path
@@ -74,7 +74,7 @@ class LargeRoutes:
                 raise _wrong_state((ACTIVE, REJECTED, COMPLETED))
 
     def _apps(self, wanted: Callable[[AppRow], bool]) -> Big:
-        """Applications that live and are wanted."""
+        """Make the answer with the live applications for which ``wanted`` is true."""
 
         def written(moment: Moment) -> Iterator[bytes]:
             return writing.applications(moment, _wanted(writing.active_applications(moment), wanted))
@@ -90,7 +90,7 @@ class LargeRoutes:
         return Big(steps)
 
     def _status(self, ask: Ask) -> str:
-        """The status that is wanted; empty for every one."""
+        """Return the requested status in lower case; empty for all."""
         wanted = ask.query.get("status", "").lower()
         allowed = [each.value.lower() for each in _statuses(self._facts())]
         if wanted and wanted not in allowed:
@@ -103,7 +103,7 @@ def _wanted(rows: Iterable[AppRow], wanted: Callable[[AppRow], bool]) -> list[Ap
 
 
 def _statuses(facts: Facts) -> tuple[AppState, ...]:
-    """Starting is a state only where a queue sorts by it (SORT-8)."""
+    """Return the valid statuses. Starting exists only if a queue sorts by it (SORT-8)."""
     aware = any(each.properties.sort_policy is SortPolicy.STATE_AWARE for each in facts.view.tree.leaves())
     return (*STATUSES, AppState.STARTING) if aware else STATUSES
 

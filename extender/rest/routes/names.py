@@ -1,4 +1,4 @@
-"""Names in paths: how they are escaped, and what a name may be (REST-22). Raises `Refused`."""
+"""Names in paths: their escaping, and checks of their form that raise `Refused` (REST-22)."""
 
 import re
 from urllib.parse import unquote_plus, unquote_to_bytes
@@ -15,24 +15,24 @@ MOST = 2**64 - 1
 
 
 def is_escaped_right(text: str) -> bool:
-    """True if every percent sign begins an escape of two digits."""
+    """True if two hexadecimal digits follow each percent sign."""
     return _BROKEN.search(text) is None
 
 
 def decoded_path(path: str) -> str:
-    """The router's own decoding, in which a plus is a plus. Bytes that are no UTF-8 are replaced."""
+    """Decode as a router does: a plus sign stays. Invalid UTF-8 is replaced."""
     return unquote_to_bytes(path).decode("utf-8", "replace")
 
 
 def decoded_again(text: str) -> str:
-    """A handler's decoding of a name, in which a plus is a space."""
+    """Decode as a handler does: a plus sign becomes a space."""
     if not is_escaped_right(text):
         raise bad_request(f"invalid URL escape {text[:_SHOWN]!r}")
     return unquote_plus(text, errors="replace")
 
 
 def check_queue_name(path: str) -> None:
-    """Every part must be a name; whether there is such a queue is another question."""
+    """Raise `Refused` unless each part of the path is a valid name. The queue need not exist."""
     for part in path.split(".") if path else ():
         if not _QUEUE_PART.fullmatch(part):
             raise bad_request(
@@ -41,19 +41,19 @@ def check_queue_name(path: str) -> None:
 
 
 def check_user_name(name: str) -> None:
-    """Raise `Refused` for what is no name of a user."""
+    """Raise `Refused` for an invalid name of a user."""
     if not _USER.fullmatch(name):
         raise bad_request("Invalid user name")
 
 
 def check_group_name(name: str) -> None:
-    """Raise `Refused` for what is no name of a group."""
+    """Raise `Refused` for an invalid name of a user group."""
     if not _GROUP.fullmatch(name):
         raise bad_request("Invalid group name")
 
 
 def whole_number(text: str) -> int:
-    """An unsigned decimal of at most 64 bits."""
+    """Read an unsigned decimal number of at most 64 bits."""
     if _DECIMAL.fullmatch(text) and len(text) <= 30 and int(text) <= MOST:
         return int(text)
     raise bad_request(f"{text[:_SHOWN]!r} is not a whole number of at most 64 bits")

@@ -1,4 +1,4 @@
-"""Routes with a memory of their own: histories, events and health (REST-11, REST-12, REST-28, REST-29)."""
+"""Routes that read stored data: histories, events and health (REST-11, REST-12, REST-28, REST-29)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ from extender.rest.routes.table import Names, Route
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Memory that routes read. ``health``: of the last round, None before it."""
+    """Data for these routes. ``health()``: result of the last round of checks, None before the first."""
 
-    #: None if no samples are taken.
+    #: Samples of the past day; None if none are taken.
     samples: Samples | None
-    #: Ring of events; None while they are switched off.
+    #: Ring of event records; None while events are switched off.
     ring: Callable[[], EventRing | None]
     health: Callable[[], Health | None]
-    #: Records of one answer at most.
+    #: Most records in one answer.
     batch: Callable[[], int] = lambda: BATCH
 
 
 def memory_routes(memory: Memory) -> tuple[Route, ...]:
-    """Routes of the leader: a standby does not answer them itself (REST-43)."""
+    """Return the routes. Only the leader answers them (REST-43)."""
     return (
         Route("/ws/v1/history/apps", lambda _ask, _names: _samples(memory).applications()),
         Route("/ws/v1/history/containers", lambda _ask, _names: _samples(memory).containers()),
@@ -50,7 +50,7 @@ def _batch(memory: Memory, ask: Ask, _names: Names) -> Answer:
 
 
 def _stream(memory: Memory, ask: Ask) -> Follow:
-    """Leave the count for later: open streams are counted first (REST-13)."""
+    """Follow the events. The parameter is checked after the number of open streams (REST-13)."""
     _ring(memory)
     return Follow(ask)
 
@@ -63,12 +63,12 @@ def _ring(memory: Memory) -> EventRing:
 
 
 def streamed_before(ask: Ask) -> int:
-    """Number of past events that a stream begins with. Raises `Refused`."""
+    """Return the number of past events with which a stream begins. Raises `Refused` for an invalid number."""
     return _number(ask, "count", 0)
 
 
 def batch_size(ask: Ask, *, most: int) -> int:
-    """As many as wished, at most those; all of them without a wish."""
+    """Return the requested number of records, at most ``most``. Without a request it is ``most``."""
     count = _number(ask, "count", most)
     if count == 0:
         raise bad_request('0 is not a valid value for "count"')
@@ -76,7 +76,7 @@ def batch_size(ask: Ask, *, most: int) -> int:
 
 
 def _number(ask: Ask, name: str, otherwise: int) -> int:
-    """An empty value is none."""
+    """Read a number from the query. ``otherwise``: result without a value, or with an empty one."""
     text = ask.query.get(name, "")
     return whole_number(text) if text else otherwise
 

@@ -1,4 +1,4 @@
-"""Answers of routes, before anything is encoded or sent."""
+"""Requests and replies of routes as values, before anything is encoded or sent."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from extender.rest.model.answer import Answer, Fault, fault
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request as it came. ``path``: still escaped; ``query``: decoded, the first of each name."""
+    """Request. ``path``: still escaped; ``query``: decoded, with the first value of each parameter."""
 
     path: str
     method: str = "GET"
@@ -21,7 +21,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """An answer that is no JSON."""
+    """Reply that is not JSON."""
 
     status: int
     text: str
@@ -31,10 +31,10 @@ class Plain:
 
 @dataclass(frozen=True, slots=True)
 class Big:
-    """JSON that is made in steps, each well under a millisecond long.
+    """JSON that is made in steps, each of which takes well under a millisecond.
 
-    ``steps``: pieces of it in order, empty for a step that only prepares others. It is one moment's answer
-    however many steps are between. Called once for each time that it is made.
+    ``steps()``: yields the pieces in order, or an empty piece for a step of preparation. All pieces show the
+    same moment. Each call makes the JSON anew.
     """
 
     steps: Callable[[], Iterator[bytes]]
@@ -42,24 +42,24 @@ class Big:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """An answer that takes long and needs nothing of the ledger, so that another thread can make it."""
+    """Reply that takes long and needs no ledger, so another thread makes it."""
 
     make: Callable[[], "Reply"]
 
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """Events from now on, one a line, until the client goes (REST-13)."""
+    """Stream of events, one in each line, until the client disconnects (REST-13)."""
 
     ask: Ask
 
 
 Reply = Answer | tuple[Answer, ...] | Fault | Plain | Big | Later | Follow
-"""JSON, a list of it, a fault with its own status, or something else."""
+"""Any reply. A `Fault` brings its own HTTP status."""
 
 
 class Refused(Exception):
-    """A request that is answered by a fault."""
+    """Request that is answered by a fault."""
 
     def __init__(self, status: int, message: str, *, cause: str = "") -> None:
         super().__init__(message)
@@ -67,10 +67,10 @@ class Refused(Exception):
 
 
 def not_found(what: str) -> Refused:
-    """``what``: the kind of object, such as Queue."""
+    """Make the refusal for an object that does not exist. ``what``: its kind, such as Queue."""
     return Refused(HTTPStatus.NOT_FOUND, f"{what} not found")
 
 
 def bad_request(message: str, *, cause: str = "") -> Refused:
-    """Make the refusal of a request that is wrong in itself."""
+    """Make the refusal for an invalid request."""
     return Refused(HTTPStatus.BAD_REQUEST, message, cause=cause)

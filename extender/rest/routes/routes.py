@@ -1,4 +1,4 @@
-"""Routes that the ledger answers, from facts that are taken anew for every request (REST-4)."""
+"""Routes that are answered from the ledger. Each request reads the present facts (REST-4)."""
 
 from collections.abc import Callable
 
@@ -29,9 +29,9 @@ PATHS: dict[str, FromFacts] = {
     f"{_PARTITION}/usage/groups": handlers.groups,
     f"{_PARTITION}/usage/group/:group": handlers.group,
 }
-"""Paths that the ledger alone answers at once.
+"""Paths that are answered at once, from the ledger alone.
 
-Histories, health, events and the dump have a memory of their own.
+Histories, health, events and the dump need other data.
 """
 
 LARGE: dict[str, FromMoment] = {
@@ -41,13 +41,13 @@ LARGE: dict[str, FromMoment] = {
     f"{_PARTITION}/nodes": LargeRoutes.nodes,
     "/ws/v1/scheduler/node-utilizations": LargeRoutes.node_utilizations,
 }
-"""Paths whose answers list pods and are made in steps."""
+"""Paths with answers that list pods. These answers are made in steps."""
 
 MOVED = {"/ws/v1/fullstatedump": "/debug/fullstatedump", "/ws/v1/stack": "/debug/stack"}
 
 
 def ledger_routes(facts: Callable[[], Facts], stored: Callable[[], StoredRows]) -> tuple[Route, ...]:
-    """``facts``: those of the moment at which it is called; ``stored``: rows of large answers."""
+    """Return all routes. ``facts()``: the present facts; ``stored()``: rows of large answers."""
     answered = (Route(path, _on(facts, handler)) for path, handler in PATHS.items())
     moved = (Route(path, _moved(to), waits=False) for path, to in MOVED.items())
     large = LargeRoutes(facts, stored)

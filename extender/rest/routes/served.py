@@ -1,4 +1,4 @@
-"""Routes that need nothing of the ledger: validation, stacks and the OpenAPI page."""
+"""Routes that do not need the ledger: validation, stacks and the OpenAPI document."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,7 +18,11 @@ OPENAPI = "/openapi.json"
 def served_routes(
     validate: Callable[[bytes], Mapping[str, Any]], stacks: Callable[[], str], version: str
 ) -> tuple[Route, ...]:
-    """``validate``: verdict of REST-10 on a body, may take a second; ``stacks``: of threads and tasks."""
+    """Return the routes.
+
+    ``validate(body)``: the verdict of REST-10, which may take a second. ``stacks()``: stacks of all threads
+    and tasks.
+    """
 
     def verdict(ask: Ask, _names: Names) -> Reply:
         return Later(lambda: _json(validate(ask.body)))

@@ -1,4 +1,4 @@
-"""Paths and methods, and what is said to those that fit none (REST-4, REST-21)."""
+"""Routing by path and method, and the replies to requests without a route (REST-4, REST-21)."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from extender.rest.routes.names import decoded_path, is_escaped_right
 from extender.rest.routes.reply import Ask, Plain, Refused, Reply
 
 Names = Mapping[str, str]
-"""Parts of a path by the names in its pattern, decoded once."""
+"""Parameters of a path by name, decoded once."""
 
 Handler = Callable[[Ask, Names], Reply]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """``pattern``: a path in which a part with a colon stands for any text without a slash.
+    """Route. ``pattern``: a path; a part that begins with a colon is a parameter.
 
-    ``waits``: answered only once the cluster was read, and by the leader alone (REST-43).
+    ``waits``: True if only the leader answers it, after it has read the cluster (REST-43).
     """
 
     pattern: str
@@ -27,11 +27,11 @@ class Route:
     waits: bool = True
 
     def match(self, path: str) -> dict[str, str] | None:
-        """The names in a path that fits, None for one that does not."""
+        """Return the parameters in a path; None if the path does not match."""
         return self._match(path, fold=False)
 
     def corrected(self, path: str) -> str | None:
-        """The right path for one that differs in letter case or a slash at its end, None for any other."""
+        """Return the correct spelling of a path; None if more than letter case or a final slash differs."""
         bare = path.rstrip("/") or "/"
         names = self._match(bare, fold=True)
         if names is None:
@@ -54,15 +54,15 @@ class Route:
 
 
 class Router:
-    """Answers every request; those that fit no route by what REST-21 says."""
+    """Router of all requests. Requests without a route are answered by REST-21."""
 
     def __init__(self, routes: tuple[Route, ...], unready: Callable[[], str] = lambda: "") -> None:
-        """``unready``: why nothing can be said yet, empty once it can."""
+        """``unready()``: the reason why routes cannot be answered yet, or empty."""
         self.routes = routes
         self._unready = unready
 
     def answer(self, ask: Ask) -> Reply:
-        """The reply of the route; a fault of it as its reply."""
+        """Return the route's reply. A `Refused` becomes a fault."""
         if not is_escaped_right(ask.path):
             return Plain(400, "400 Bad Request")
         path = decoded_path(ask.path)
@@ -90,7 +90,7 @@ class Router:
                 yield route, names
 
     def _elsewhere(self, ask: Ask, path: str) -> Plain:
-        """Another spelling of a path that there is, or a path that there is not."""
+        """Reply to a path without a route: redirect to the correct spelling, or 404."""
         for route in self.routes:
             right = route.corrected(path) if route.method == ask.method else None
             if right is not None:
@@ -104,6 +104,6 @@ def _of_another_method(ask: Ask, methods: set[str]) -> Plain:
 
 
 def redirect(to: str, status: int = 301) -> Plain:
-    """With a small link for people."""
+    """Make a redirect with a link as its body."""
     link = f'<a href="{to}">Moved Permanently</a>.\n\n' if status == 301 else ""
     return Plain(status, link, {"Location": to}, "text/html; charset=utf-8")

@@ -1,6 +1,6 @@
 """Counts of changes of applications: new, accepted, rejected and ended.
 
-An application stores the states that it was in, so that a later check finds the changes it missed.
+An application stores its former states, so a later check finds changes that were missed.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ _ENDS = {AppState.COMPLETED: "completed", AppState.FAILED: "failed"}
 
 
 class _Followed:
-    """An application, with the last of its states that was counted."""
+    """Application with its last counted state."""
 
     __slots__ = ("application", "last")
 
@@ -47,7 +47,7 @@ class ApplicationChanges:
         """Count the changes of an application. Cost: O(1) if there are none."""
         application, followed = self._view().application(app_id), self._followed.get(app_id)
         if followed is not None and followed.application is not application:
-            # It ended, and another one may have its id.
+            # The application ended, and a new one may have its id.
             self._catch_up(followed)
             del self._followed[app_id]
             followed = None

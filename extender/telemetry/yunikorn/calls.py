@@ -13,7 +13,7 @@ ATTEMPTS_AWAITED = 1_000
 
 
 class Calls:
-    """Histograms of durations. ``clock()``: seconds, of which only differences count."""
+    """Histograms of durations. ``clock()``: monotonic seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
@@ -25,7 +25,7 @@ class Calls:
     def timed_filter(
         self, verb: Callable[[bytes], bytes], nodes_taken: Callable[[], int]
     ) -> Callable[[bytes], bytes]:
-        """Wrap filter, so that its duration is observed. Faults are counted elsewhere.
+        """Wrap filter to observe its duration. Faults are counted elsewhere.
 
         ``nodes_taken()``: number of nodes that the last call accepted.
         """

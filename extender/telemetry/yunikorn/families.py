@@ -1,4 +1,4 @@
-"""The names, types and labels of YuniKorn's series, and the values of labels that are fixed."""
+"""Names, types and labels of YuniKorn's series, and fixed values of labels."""
 
 from core.workload.states import AppState
 from extender.telemetry.lines import Family
@@ -33,7 +33,7 @@ NOW = NOW_IN_QUEUE[2:]
 EVER = ("completed", "failed")
 
 RANGES = ("[0,10%]", *(f"({low}%,{low + 10}%]" for low in range(10, 100, 10)))
-"""Tenths of METRIC-12."""
+"""Ranges of percentages in METRIC-12."""
 
 OTHER = "other"
 """Label value for all queues without series. A path begins with ``root``, so no queue has this name."""

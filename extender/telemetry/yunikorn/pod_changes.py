@@ -15,7 +15,7 @@ CHECKED_AT_ONCE = 2_000
 
 
 class _Noted:
-    """A pod, with its counted changes."""
+    """Pod with its counted changes."""
 
     __slots__ = ("placed", "queue", "refused")
 

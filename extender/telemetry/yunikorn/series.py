@@ -22,7 +22,7 @@ AT_ONCE = 10
 
 
 class YuniKornSeries:
-    """``queue_names()``: whether queues have series named after their paths (METRIC-18)."""
+    """All of YuniKorn's series. ``queue_names()``: True to export series named after queues (METRIC-18)."""
 
     def __init__(
         self, view: Callable[[], LedgerView], texts: QueueTexts, *, queue_names: Callable[[], bool]
@@ -77,7 +77,7 @@ class YuniKornSeries:
         yield from self.nodes.refresh(view)
 
     def pieces(self) -> Iterator[str]:
-        """The text in pieces. Must be called after `refresh`."""
+        """Yield the text in pieces. Must be called after `refresh`."""
         yield self._totals_text()
         yield self.calls.text()
         yield self._nodes_text()
@@ -133,7 +133,7 @@ class YuniKornSeries:
     # -- names that contain a path -------------------------------------------------------------------------
 
     def _named_after_path(self, queues: list[Queue]) -> Iterator[str]:
-        """Series named after paths (METRIC-15, METRIC-18). Of equal names, the first counts."""
+        """Series named after paths (METRIC-15, METRIC-18). If two names are equal, the first is exported."""
         named, wanted = set(), self._queue_names()
         for queue in queues:
             part = name_part(queue.path)

@@ -79,7 +79,7 @@ class NodesNow:
 
 
 def usage_of(view: LedgerView, node: NodeFacts) -> dict[str, int]:
-    """Usage of a node's resources by managed pods, in percent."""
+    """Return the usage of a node's resources by managed pods, in percent."""
     use = view.use_of(node.name)
     amounts = dict(node.allocatable.items())
     used = usage_percent(Limit(amounts), use.allocated.as_resource()) if use is not None else {}
@@ -87,7 +87,7 @@ def usage_of(view: LedgerView, node: NodeFacts) -> dict[str, int]:
 
 
 def tenth_of(percent: int) -> int:
-    """Index of a range: 10 percent is in the first, above 100 percent is in the last."""
+    """Return the index of a range. 10 percent is in the first, and more than 100 percent in the last."""
     return min(len(RANGES) - 1, max(0, -(-percent // 10) - 1))
 
 
