@@ -29,7 +29,7 @@ from core.workload.application import Application
 
 POD_DELETED = Faulted("pod is gone")
 NODE_RESERVED = Refusal(Code.NODE_RESERVED, "kept for another pod")
-"""Text for reserved nodes. The same for all, because kube-scheduler counts texts."""
+"""Refusal for reserved nodes. Its text is always the same, because kube-scheduler counts equal texts."""
 
 _ORDER = tuple(Code)
 _NOTHING = Resource({})
@@ -76,11 +76,11 @@ def decide_admission(
 def refusal_of(
     view: LedgerView, record: PodRecord, *, with_root: bool = True, in_turn: bool = True
 ) -> Refusal | None:
-    """First reason why a managed ask must wait now, or None (FORMAT-10).
+    """Return the first reason why a managed ask must wait now, or None (FORMAT-10).
 
-    ``with_root``: whether a full cluster is such a reason. ``in_turn``: whether asks that go first are such a
-    reason. What pods without admission hold does not count against another such pod. Otherwise two of them
-    would wait for each other for ever (F-7).
+    ``with_root``: True if a full cluster is such a reason. ``in_turn``: True if asks that go first are such a
+    reason. Capacity held by pods without admission does not count against another such pod. Otherwise two of
+    them would wait for each other forever (F-7).
     """
     application = view.application(record.membership.application) if record.membership.application else None
     queue = view.queue_of(record)
@@ -105,7 +105,7 @@ def refusal_of(
 
 
 def _without_bypassed(queue: Queue, application: Application, record: PodRecord) -> Extra:
-    """Amounts to leave out of the count for a pod that is charged although it was never admitted."""
+    """Return amounts to leave out of the count for a pod that is charged but was never admitted."""
     extra, size = Extra(), record.facts.size
     # With a reservation it does not count as bypassed.
     own = size if record.admission.reservation is not None else _NOTHING
@@ -117,7 +117,7 @@ def _without_bypassed(queue: Queue, application: Application, record: PodRecord)
 
 
 def _has_turn(view: LedgerView, record: PodRecord) -> bool:
-    """True if an ask has its turn, and its whole group has, too."""
+    """True if an ask has its turn, and so have all members of its pod group."""
     if not view.has_turn(record.uid):
         return False
     group = view.unopened(record)
@@ -125,9 +125,9 @@ def _has_turn(view: LedgerView, record: PodRecord) -> bool:
 
 
 def held_for_others(view: LedgerView, uid: PodUid, names: Iterable[NodeName]) -> tuple[NodeName, ...]:
-    """Nodes of ``names`` that an ask may not use, because they are reserved or full with slots of others.
+    """Return the nodes of ``names`` that are reserved for others, or full of slots that belong to others.
 
-    A node reserved for another ask is open to a pod that may run on no other node (RNP-1).
+    A pod that may run on one node only may use it even if it is reserved for another ask (RNP-1).
     """
     reserved, record = view.reserved_nodes, view.pod(uid)
     if record is None:
@@ -147,8 +147,7 @@ def held_for_others(view: LedgerView, uid: PodUid, names: Iterable[NodeName]) ->
 def decide_preemption(view: LedgerView, uid: PodUid, offer: Callable[[], Offered | None]) -> Preemption:
     """Decide which victims kube-scheduler may evict for a pod. A managed pod needs a plan (DESIGN-4).
 
-    ``offer``: returns the plan, if one is due. The root has the capacity of the nodes, so a full cluster is
-    no reason of its own.
+    ``offer()``: returns the plan, if one is due. A full cluster is no reason against preemption.
     """
     record = view.pod(uid)
     if record is None or record.facts.deleting or record.node:

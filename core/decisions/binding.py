@@ -23,8 +23,8 @@ from core.workload.pod_group import Group
 def decide_binding(view: LedgerView, uid: PodUid, node: NodeName, *, now: float) -> Binding:
     """Decide whether to bind a pod to ``node``, and what to charge for it.
 
-    With a live reservation the quota is held already. Without one, the pod is admitted again, because its
-    time has run out or a restart has forgotten it. A turn is not needed again after filter.
+    With a live reservation the quota is already held. Without one, the reservation has expired or a restart
+    has lost it, so the pod is admitted again. No turn is needed after filter.
     """
     record = view.pod(uid)
     if record is not None and record.node == node:
@@ -46,10 +46,10 @@ def decide_binding(view: LedgerView, uid: PodUid, node: NodeName, *, now: float)
 
 
 def _overtaken(view: LedgerView, record: PodRecord, *, now: float) -> Refused | None:
-    """Refuse a pod whose reserved capacity others have taken by force, and end its reservation.
+    """Refuse a pod whose reserved capacity was taken by forced pods, and end its reservation.
 
-    Usage counts the reservation, so a queue within its max refuses none. A Binding that may be under way is
-    completed. A member takes no more than its placeholder had.
+    Usage includes the reservation, so a queue within its max refuses no pod. A Binding that may already have
+    been sent is completed. A member takes no more than its placeholder had.
     """
     application = view.application(record.membership.application) if record.membership.application else None
     queue = view.queue_of(record)
@@ -66,9 +66,9 @@ def _overtaken(view: LedgerView, record: PodRecord, *, now: float) -> Refused | 
 
 
 def _with_the_others(group: Group, admitted: Admitted, uid: PodUid, node: NodeName, *, now: float) -> Binding:
-    """Let a member of a group wait for the others (COS-5). If it comes too late, it has failed with them.
+    """Let a member of a pod group wait for the others (COS-5). A member that is too late fails.
 
-    Losses in a restart are recovered: bind calls without a turn wait too.
+    A restart loses turns and waits, so bind calls without a turn wait, too.
     """
     if group.backs_off_until is not None and not has_come(group.backs_off_until, now=now):
         return Faulted(f"the members of pod group {group.key.name} have just waited in vain")

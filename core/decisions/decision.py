@@ -32,14 +32,14 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Faulted:
-    """The question itself is wrong: the pod is deleted, bound already, or another one."""
+    """The call itself is wrong: the pod was deleted, is already bound, or has another UID."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A plan that kube-scheduler may carry out. ``violations``: victims whose budget allows no disruption."""
+    """Plan that kube-scheduler may carry out. ``violations``: victims whose budgets allow no disruption."""
 
     plan: Plan
     violations: int
@@ -66,23 +66,23 @@ class BindNow:
 
 @dataclass(frozen=True, slots=True)
 class BindWaits:
-    """The Binding may be posted when the ledger says so: the pod waits for the others of its group."""
+    """The Binding must wait for the other members of the pod group. The ledger says when it may be posted."""
 
     events: tuple[Event, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class BoundAlready:
-    """The pod is bound to the requested node already."""
+    """The pod is already bound to the requested node."""
 
 
 Band = tuple[int, tuple[NodeName, ...]]
-"""A score, higher is better, and the nodes that have it."""
+"""Score and the nodes that have it. A higher score is better."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Scores of the offered nodes by a policy, the best first, none twice."""
+    """Scores of the offered nodes by a policy, best first. No node occurs twice."""
 
     policy: str
     bands: tuple[Band, ...]
@@ -94,7 +94,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Unscored:
-    """No scores: the document names no policy, so kube-scheduler chooses among nodes."""
+    """No scores. The document names no policy, so kube-scheduler chooses among the nodes."""
 
 
 Admission = Ignored | Admitted | Refused | Faulted

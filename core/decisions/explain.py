@@ -18,7 +18,7 @@ from core.resource import Limit, Resource
 
 @dataclass(frozen=True, slots=True)
 class QueueNumbers:
-    """Numbers of one queue on the way to the root. Amounts as in `Queue`. ``max``: None for no limit."""
+    """Numbers of one queue on the path to the root. Amounts as in `Queue`. ``max``: None for no limit."""
 
     path: QueuePath
     max: Limit | None
@@ -32,8 +32,8 @@ class Explanation:
     """Current verdict on a pod.
 
     ``state``: unmanaged, bound, reserved, gated, leaving or pending. ``headroom``: QUO-3, or None.
-    ``requeued``: reason why the last cycle that checked such an ask did not admit it; None if it did.
-    ``message``: why it waits, as a sentence that names the other side; empty for one that does not.
+    ``requeued``: reason why the last cycle did not admit an ask of this kind; None if it did.
+    ``message``: sentence that says why the pod waits and for what; empty if it does not wait.
     """
 
     state: str
@@ -45,7 +45,7 @@ class Explanation:
 
 
 def explain(view: LedgerView, record: PodRecord) -> Explanation:
-    """Verdict that a filter call would get now. Changes nothing."""
+    """Return the verdict that a filter call would get now. Changes nothing."""
     state = _state(record)
     queue = view.queue_of(record)
     refusal = refusal_of(view, record) if state == "pending" else None

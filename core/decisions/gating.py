@@ -1,4 +1,4 @@
-"""Rule for the gate: why does a pod wait there? Asked periodically, because no verb asks about such a pod."""
+"""Rule that says why a pod waits at the gate. It is applied regularly, since no verb asks about such pods."""
 
 from core.decisions.admission import NODE_RESERVED, refusal_of
 from core.decisions.waiting import why_waits
@@ -12,7 +12,7 @@ NOWHERE = Refusal(Code.UNSCHEDULABLE, "no node has room for it")
 
 
 def decide_gate(view: LedgerView, uid: PodUid, *, now: float) -> GateHeld | None:
-    """Report to write to a gated pod. None if it does not wait there, has a turn, or has that report."""
+    """Return the report for a gated pod. None if it does not wait there, has a turn, or has this report."""
     record = view.pod(uid)
     waits = record is not None and record.is_ask and record.is_gated
     if record is None or not waits or record.admission.opening or view.has_turn(uid):
@@ -25,9 +25,9 @@ def decide_gate(view: LedgerView, uid: PodUid, *, now: float) -> GateHeld | None
 
 
 def why_gated(view: LedgerView, record: PodRecord) -> Refusal:
-    """Reason why an ask at Paddock's gate has no turn.
+    """Return the reason why an ask at Paddock's gate has no turn.
 
-    An ask that fits its queues and has no turn fits on no node, or only on a reserved one.
+    An ask without a turn that fits its queues fits on no node, or only on a reserved one.
     """
     refusal = refusal_of(view, record)
     if refusal is not None:

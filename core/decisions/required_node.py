@@ -36,9 +36,9 @@ _KINDS = {REGULAR: "regular", OPTED_OUT: "opted out", ORIGINATOR: "an originator
 
 
 def plan_required_node(view: LedgerView, record: PodRecord, leaf: Queue) -> Plan | NoPlan:
-    """Victims on the required node of an ask, as few as it needs (RNP-4), or the reason against a plan.
+    """Plan the fewest possible victims on the required node of an ask (RNP-4), or return a reason against it.
 
-    An ask whose victims were chosen once waits for their capacity (RNP-5).
+    Victims are chosen only once for an ask, which then waits for their capacity (RNP-5).
     """
     node, uid = record.daemon.required_node, record.uid
     if record.preemption.triggered:
@@ -52,7 +52,7 @@ def plan_required_node(view: LedgerView, record: PodRecord, leaf: Queue) -> Plan
     wanted = {name: amount for name, amount in record.facts.size.items() if amount > 0}
     missing = lacking(with_capacity(view.free_on(node), view.coming(record)), wanted)
     if not missing:
-        return NoPlan(uid, Stop.ENOUGH_CAPACITY, "RNP-1", f"{node} has room for it")
+        return NoPlan(uid, Stop.ENOUGH_CAPACITY, "RNP-1", f"{node} has enough capacity")
     candidates, left_out = _candidates(view, record, node)
     chosen = _front(_permitted(view, leaf, candidates, left_out), missing)
     if chosen is None:
@@ -62,7 +62,7 @@ def plan_required_node(view: LedgerView, record: PodRecord, leaf: Queue) -> Plan
 
 
 def _candidates(view: LedgerView, record: PodRecord, node: NodeName) -> tuple[list[Victim], Counter[str]]:
-    """Possible victims in order, and the number of other pods by reason (RNP-2, RNP-3)."""
+    """Return possible victims in order, and the number of other pods by reason (RNP-2, RNP-3)."""
     left_out: Counter[str] = Counter()
     found = []
     use = view.use_of(node)
@@ -80,7 +80,7 @@ def _candidates(view: LedgerView, record: PodRecord, node: NodeName) -> tuple[li
 
 
 def _spared(pod: PodRecord, ask: PodRecord, *, strict: bool) -> str:
-    """Reason to leave a pod out, or empty. ``strict``: pods of equal priority are left out, too."""
+    """Return the reason to leave a pod out, or empty. ``strict``: leave out pods of equal priority, too."""
     if pod.daemon.required_node:
         return "bound to this node"
     if pod.facts.priority > ask.facts.priority:
@@ -97,7 +97,7 @@ def _spared(pod: PodRecord, ask: PodRecord, *, strict: bool) -> str:
 def _permitted(
     view: LedgerView, leaf: Queue, candidates: list[Victim], left_out: Counter[str]
 ) -> Iterator[Victim]:
-    """Candidates whose queue stays at its guarantee. Each candidate drawn counts as evicted."""
+    """Yield the candidates whose queues keep their guarantees. Each yielded candidate counts as evicted."""
     strict, usage = view.settings.preemption.daemon_sets_keep_guarantees, WhatIf()
     for victim in candidates:
         queue = view.tree.get(victim.queue)
@@ -110,7 +110,7 @@ def _permitted(
 
 
 def breach_of(view: LedgerView, plan: Plan, record: PodRecord, leaf: Queue) -> tuple[str, PodUid] | None:
-    """Law that a plan breaks where guarantees count, with the victim. None if it breaks none."""
+    """Return the law that a plan breaks if guarantees count, with the victim. None if it breaks none."""
     if not view.settings.preemption.daemon_sets_keep_guarantees:
         return None
     usage = WhatIf()
@@ -140,7 +140,7 @@ def _order(victim: Victim) -> tuple[bool, int, int, float, int, int, PodUid]:
 
 
 def _front(candidates: Iterator[Victim], missing: dict[str, int]) -> list[Victim] | None:
-    """Take candidates from the front until enough capacity is free, then return those not needed."""
+    """Take candidates in order until enough capacity is free. Then drop those that are not needed."""
     taken: list[Victim] = []
     while not _covered(taken, missing) and (victim := next(candidates, None)) is not None:
         taken.append(victim)
@@ -174,4 +174,4 @@ def _plan(
 
 
 def _counted(left_out: Counter[str]) -> str:
-    return ", ".join(f"{count} {reason}" for reason, count in sorted(left_out.items())) or "nobody runs there"
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(left_out.items())) or "no pod runs there"

@@ -31,7 +31,7 @@ def decide_scores(view: LedgerView, uid: PodUid, names: Sequence[NodeName]) -> S
     ranked = _in_order(view, record, offered)
     bands = tuple(bands_by_rank(ranked))
     if len(ranked) < len(offered):
-        # Sets have no order that would be the same in the next process.
+        # The order of a set may differ between processes.
         unknown = dict.fromkeys(name for name in names if name not in view.nodes)
         bands += ((0, tuple(unknown)),)
     return Scored(view.node_sort.policy, bands)
@@ -45,8 +45,8 @@ def scores_nodes(view: LedgerView) -> bool:
 def bands_by_rank(names: Sequence[NodeName]) -> Iterator[Band]:
     """Scores and their nodes, for nodes in order, best first.
 
-    Only the best has `TOP_SCORE`, so that it wins whatever the number of nodes. Up to eleven nodes have
-    scores of their own. Of more, neighbours share one.
+    Only the best node has `TOP_SCORE`, so it wins with any number of nodes. Up to eleven nodes have different
+    scores. If there are more, neighbours share a score.
     """
     spread = max(len(names) - 1, TOP_SCORE)
     start = 0
@@ -64,7 +64,7 @@ def _in_order(view: LedgerView, record: PodRecord, offered: Set[NodeName]) -> li
 
 
 def _own_rank(view: LedgerView, record: PodRecord, offered: Set[NodeName]) -> tuple[float, NodeName] | None:
-    """Rank of the node where the pod is counted although it is not there, without the pod itself."""
+    """Return the node on which the pod is counted but does not run, and its rank without the pod."""
     own = _own_node(record)
     node = view.nodes.get(own) if own in offered else None
     if node is None:

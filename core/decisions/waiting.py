@@ -1,6 +1,6 @@
-"""Why a pod waits, in a sentence that names the other side (E5). Pure; for Events and stories only.
+"""Sentences for Events and stories that say why a pod waits, and for what (E5).
 
-A text for kube-scheduler names no count and no other pod, since each change of it would wake the pod.
+A text for kube-scheduler names no count and no other pod, since every changed text would wake the pod.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from core.sentences import amounts_phrase, other_pod, several
 from core.workload.nodes.affinity import why_not
 
 NODES_READ = 200
-"""Nodes that one sentence is made from, at most: it is made within a verb's time."""
+"""Most nodes that are read for one sentence, since a verb waits for it."""
 
 _REQUEUED = {
     RequeueReason.BACK_OFF: "its last turn came to nothing, so it waits a moment",
@@ -27,7 +27,7 @@ _UNFIT = {"affinity": "not admitted by its affinity", "taint": "tainted", "cordo
 
 
 def why_waits(view: LedgerView, record: PodRecord, refusal: Refusal) -> str:
-    """The sentence for a refusal that holds now."""
+    """Return the sentence for a current refusal."""
     queue = view.queue_of(record)
     if record.node_reservation.node and refusal.code is Code.WAITING_FOR_TURN:
         return f"node {record.node_reservation.node} is reserved for it and has too little capacity yet"
@@ -45,7 +45,7 @@ def why_waits(view: LedgerView, record: PodRecord, refusal: Refusal) -> str:
 
 
 def requeue_reason(view: LedgerView, record: PodRecord) -> RequeueReason | None:
-    """Why the last cycle that checked such an ask did not admit it; None if it did."""
+    """Return the reason why the last cycle did not admit an ask of this kind; None if it did."""
     application = record.membership.application
     if application is None or view.has_turn(record.uid):
         return None
@@ -65,7 +65,7 @@ def _reserved(view: LedgerView, record: PodRecord) -> str:
 
 
 def _nowhere(view: LedgerView, record: PodRecord) -> str:
-    """``fits on no node that its affinity admits``, with what rules the others out."""
+    """Return a sentence such as ``fits on no node that its affinity admits``, with counts of other nodes."""
     facts, counts = record.facts, Counter[str]()
     for name, node in islice(view.nodes.items(), NODES_READ):
         reason = why_not(node, facts.constraints)

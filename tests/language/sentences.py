@@ -30,10 +30,18 @@ _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _IDS = re.compile(r"\s*\((?:[A-Z][A-Z0-9]*-\d+[^)]*)\)")
 """Rule ids in brackets, which are no words of the sentence."""
 
-_SHORT = re.compile(r"\b(e\.g|i\.e|etc|vs|cf|No)\.")
+_SHORT = re.compile(r"\b(e\.g|i\.e|etc|vs|cf|No)\.|^\s*(\d+)\.(?=\s)")
+"""Points that end no sentence: of abbreviations, and of the number of an item."""
 
-_END = re.compile(r"(?<=[.!?:])[\"')*_]*\s+(?=[^a-z\s])")
-"""The end of a sentence. A colon ends one, too, where a capital letter or code follows."""
+_END = re.compile(r"(?<=[.!?])[\"')*_]*\s+|(?<=:)[\"')*_]*\s+(?=[^a-z\s])")
+"""The end of a sentence.
+
+A sentence may begin with a name in lower case, such as kube-scheduler. A colon ends one only before a capital
+letter or code.
+"""
+
+_NAMES_ONLY = re.compile(r"(?:\bX\b|\b[A-Z][A-Z0-9]*-\d[\d.]*|[\W_])+")
+"""A list of code or of rule ids, which is no sentence."""
 
 
 def paragraphs(text: str) -> Iterator[str]:
@@ -42,13 +50,14 @@ def paragraphs(text: str) -> Iterator[str]:
         if block.startswith((">>>", "    ")) or block.lstrip().startswith("|"):
             continue
         plain = _LINK.sub(r"\1", _CODE.sub("X", _IDS.sub("", block)))
-        yield re.sub(r"\s+", " ", _SHORT.sub(r"\1", plain)).strip()
+        yield re.sub(r"\s+", " ", _SHORT.sub(r"\1\2", plain)).strip()
 
 
 def sentences(text: str) -> Iterator[str]:
     """The sentences of a text."""
     for paragraph in paragraphs(text):
-        yield from (each for each in _END.split(paragraph) if each)
+        if not _NAMES_ONLY.fullmatch(paragraph):
+            yield from (each for each in _END.split(paragraph) if each)
 
 
 def parts_of(sentence: str) -> list[str]:

@@ -67,15 +67,44 @@ def test_semicolons_do_not_chain_statements() -> None:
 
 def test_sentences_end_at_points_and_at_items_of_lists() -> None:
     assert list(
-        sentences("A pod, e.g. one of a gang, waits. It\nasks: Yes.\n\nThen:\n- one item\n- `b`")
+        sentences("A pod, e.g. one of a gang, waits. It\nasks: Yes.\n\nThen:\n- one item\n- `b` too")
     ) == [
         "A pod, e.g one of a gang, waits.",
         "It asks:",
         "Yes.",
         "Then:",
         "- one item",
-        "- X",
+        "- X too",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("It waits. kube-scheduler tries again.", ["It waits.", "kube-scheduler tries again."]),
+        ("A pod waits. totalNodes is 1.", ["A pod waits.", "totalNodes is 1."]),
+        ("Is it bound? etcd knows! kubectl, too.", ["Is it bound?", "etcd knows!", "kubectl, too."]),
+        ("(A pod waits.) kube-scheduler tries.", ["(A pod waits.", "kube-scheduler tries."]),
+        ("**It waits.** kube-scheduler tries.", ["**It waits.", "kube-scheduler tries."]),
+        ("Pods etc. wait, i.e. vs. 1.36 or v1.2 alone.", ["Pods etc wait, i.e vs 1.36 or v1.2 alone."]),
+        ("Three: one, two: and three.", ["Three: one, two: and three."]),
+        ("1. the first\n2. the second", ["1 the first", "2 the second"]),
+    ],
+)
+def test_a_sentence_may_begin_with_a_name_in_lower_case(text: str, read: list[str]) -> None:
+    assert list(sentences(text)) == read
+
+
+def test_a_long_sentence_is_found_beside_names_in_lower_case() -> None:
+    assert kinds_of("Short. kube-scheduler " + LONG + "end.") == ["long"]
+    assert kinds_of(LONG + "kube-scheduler. kubectl waits.") == ["long"]
+
+
+def test_a_list_of_names_is_no_sentence() -> None:
+    names = ", ".join(["`a`", "QUO-3", "CONTRACT-2.1"] * 10)
+    assert kinds_of(names) == []
+    assert kinds_of(f"[LAW-1](a.md#law-1) {names}; `b`; `c`.") == []
+    assert kinds_of(f"Names: {names}; and `b`; and `c`.") == ["long", "chain"]
 
 
 MODULE = '''"""Module."""

@@ -1,4 +1,4 @@
-"""Judgement of a plan: is it lawful, and is it still valid? At its creation and at its commit (PRE-20)."""
+"""Judgement of plans, when they are made and when they are committed: lawful, and still valid (PRE-20)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -56,20 +56,21 @@ def check_laws(view: LedgerView, plan: Plan) -> tuple[Breach, ...]:
 
 
 def outdated(view: LedgerView, plan: Plan) -> str:
-    """Reason why a plan is not valid any more, even if it is lawful. Empty if it is valid.
+    """Return the reason why a plan is no longer valid, even if it is lawful. Empty if it is valid.
 
-    The ask must still wait, its victims must run where they did, and their eviction must be what it needs.
+    The ask must still wait. Its victims must still run on their nodes, and their eviction must be enough and
+    necessary.
     """
     record = view.pod(plan.uid)
     leaf = view.queue_of(record) if record is not None else None
     if record is None or leaf is None or not is_pending(view, record):
         return "the ask does not wait any more"
     if plan.node not in view.nodes:
-        return f"node {plan.node} is gone"
+        return f"node {plan.node} was deleted"
     if plan.kind is Kind.REQUIRED_NODE and record.daemon.required_node != plan.node:
         return "no DaemonSet has made it for this node"
     if view.reserved_nodes.get(plan.node, plan.uid) != plan.uid:
-        return f"node {plan.node} is kept for another"
+        return f"node {plan.node} is reserved for another pod"
     for victim in plan.victims:
         running = view.pod(victim.uid)
         if running is None or running.node != victim.node or not running.evictable:
@@ -80,11 +81,11 @@ def outdated(view: LedgerView, plan: Plan) -> str:
 def _unfit(view: LedgerView, case: Case, plan: Plan) -> str:
     choice = Choice(case, plan.node, case.free_on(view, plan.node))
     if choice.suffices():
-        return "there is room without victims"
+        return "there is enough capacity without victims"
     for victim in plan.victims:
         queue = view.tree.get(victim.queue)
         if queue is None:
-            return f"queue {victim.queue} is gone"
+            return f"queue {victim.queue} was deleted"
         choice.add(victim, queue)
     return "" if choice.suffices() else "the ask would not fit any more"
 
@@ -106,7 +107,7 @@ def receipt_of(view: LedgerView, case: Case, victims: Sequence[Victim], nodes: N
 
 
 def _sentences(view: LedgerView, case: Case, victims: Sequence[Victim]) -> Iterator[str]:
-    """For each victim why it may go, when those before it are gone and their room is the ask's."""
+    """Sentences that say why each victim may be evicted. Capacity of earlier victims counts as the ask's."""
     usage = case.usage.before()
     for victim in victims:
         leaf = view.tree.get(victim.queue)
@@ -123,14 +124,14 @@ Found = tuple[PodUid | None, Finding, bool]
 
 
 def _findings(view: LedgerView, case: Case, victims: Sequence[Victim]) -> Iterator[Found]:
-    """Judge victims in order. Capacity of the earlier ones counts as the ask's already."""
+    """Judge victims in order. Capacity of earlier victims counts as the ask's."""
     usage, without = case.usage.before(), case.usage.before()
     own = (case.fence.root.path, case.fence.bound)
     yield None, Finding("LAW-7", f"victims come from below {own[0]} ({own[1]})"), True
     for victim in victims:
         leaf = view.tree.get(victim.queue)
         if leaf is None:
-            yield victim.uid, Finding("LAW-5", f"queue {victim.queue} is gone"), False
+            yield victim.uid, Finding("LAW-5", f"queue {victim.queue} was deleted"), False
             continue
         for finding, holds in _of_victim(view, case, usage, victim, leaf):
             yield victim.uid, finding, holds
@@ -139,7 +140,7 @@ def _findings(view: LedgerView, case: Case, victims: Sequence[Victim]) -> Iterat
         without.remove(leaf, victim.size)
     rest = remaining(without, case.leaf, case.leaf)
     holds = laws.is_below_guarantee(rest, case.wanted, may_exceed=case.settings.may_exceed_guarantee)
-    text = f"wants {numbers(case.wanted)}, left to its guarantee with victims gone: {numbers(rest)}"
+    text = f"wants {numbers(case.wanted)}, left to its guarantee after the evictions: {numbers(rest)}"
     yield None, Finding("LAW-4", text), holds
 
 

@@ -1,4 +1,4 @@
-"""Why no node can be given the capacity for an ask: the cause, with queue and resource (PRE-13)."""
+"""Cause that no node can provide the capacity for an ask, with queue and resource (PRE-13)."""
 
 from collections import Counter
 
@@ -19,14 +19,14 @@ UNFIT = {
     "taint": "tainted",
     "cordon": "cordoned",
 }
-"""Why a node takes no part whatever runs on it, and how users read it."""
-RESERVED, NO_POD = "kept for another", "nobody may go"
-TOO_FEW, SPARED = "too few may go", "the laws spare too many"
-"""Why a node that takes the ask gives nothing."""
+"""Reasons that rule out a node whatever runs on it, each with its text for users."""
+RESERVED, NO_POD = "reserved for another pod", "no pod may be evicted"
+TOO_FEW, SPARED = "too few pods may be evicted", "the laws protect too many pods"
+"""Reasons why a node that fits the ask provides no capacity."""
 
 
 def why_no_node(view: LedgerView, case: Case, open_: Open, notes: NodeNotes) -> Finding:
-    """The cause on the nodes that came nearest. Cost: O(`SHOWN` nodes and the queues on one)."""
+    """Find the cause on the nodes that came nearest. Cost: O(`SHOWN` nodes, and the queues on one node)."""
     lost = Counter(dict(notes.lost))
     for name in (name for reason in (SPARED, TOO_FEW) for name, why in notes.examples if why == reason):
         node = view.nodes.get(name)
@@ -45,7 +45,7 @@ def why_no_node(view: LedgerView, case: Case, open_: Open, notes: NodeNotes) -> 
 
 
 def _on_node(view: LedgerView, case: Case, open_: Open, node: NodeName) -> Finding:
-    """The limit of the evictions on one node: a guarantee, a closed queue, or too little in all."""
+    """Find the limit of the evictions on one node: a guarantee, a closed queue, or too small a total."""
     use = view.use_of(node)
     short = lacking(case.free_on(view, node), case.wanted)
     if use is None or not short:
@@ -66,7 +66,7 @@ def _on_node(view: LedgerView, case: Case, open_: Open, node: NodeName) -> Findi
 
 
 def _guaranteed(case: Case, open_: Open, evictable: Evictable, name: str, missing: int) -> Queue | None:
-    """The queue whose guarantee leaves too little of a resource; None if none makes the difference."""
+    """Find the queue whose guarantee protects too much of a resource; None if no guarantee is decisive."""
     allowed, withheld = 0, dict[QueuePath, int]()
     for rung, group in evictable.groups.items():
         spare = open_.spare(rung)

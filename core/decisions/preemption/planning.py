@@ -1,7 +1,7 @@
-"""The planner: victims and node for an ask, so that it gets its queue's guarantee (PRE-1 ff).
+"""Planner of preemption. It finds a node and victims for an ask whose queue is below its guarantee (PRE-1).
 
-Queues are checked before pods, and sums before single pods. A plan can be made in slices, so that verbs need
-not wait for it. Changes between two slices are found by the judgement at its end.
+Queues are checked before pods, and sums before single pods. A plan can be made in slices, so verbs need not
+wait for it. The judgement at the end finds changes that happened between slices.
 """
 
 from collections.abc import Collection, Generator
@@ -17,7 +17,7 @@ from core.decisions.preemption.eligibility import (
     why_not_eligible,
 )
 from core.decisions.preemption.judging import check_laws, outdated, receipt_of
-from core.decisions.preemption.no_node import why_no_node
+from core.decisions.preemption.no_node import NO_POD, RESERVED, SPARED, TOO_FEW, why_no_node
 from core.decisions.preemption.receipts import SHOWN, Finding, Kind, NodeTally, NoPlan, Plan, Stop, Victim
 from core.decisions.preemption.search import (
     Open,
@@ -41,10 +41,10 @@ WORK_PER_SLICE = 100
 """Units of about ten microseconds in one slice, so that no verb waits longer than two milliseconds."""
 
 NODES_COMPARED = 16
-"""Nodes with victims that are compared, unless all of them would take pods that opted out (PRE-15)."""
+"""Nodes with victims that are compared. More only if all of these need victims that opted out (PRE-15)."""
 
 PODS_COMPARED = 2_000
-"""Pods that are compared if queues lack headroom (PRE-16). More only if these are too few, or opted out."""
+"""Pods that are compared if queues lack headroom (PRE-16). More only if these are too few or opted out."""
 
 _NODES_PER_UNIT = 8
 _UNITS_PER_CANDIDATE = 4
@@ -68,8 +68,8 @@ def plan_preemption(
 class Planning:
     """Plan in the making.
 
-    ``candidates``: nodes that kube-scheduler offers, or None for all that would take the ask. Changes
-    nothing. The ledger is read again in each slice.
+    ``candidates``: nodes that kube-scheduler offers, or None for all nodes that fit the ask. The ledger is
+    never changed, and each slice reads it again.
     """
 
     def __init__(
@@ -146,14 +146,14 @@ class Planning:
             return self._no(open_, Stop.GUARANTEE, Finding("LAW-4", text, case.leaf.path, name))
         yield len(case.reach)
         if not open_:
-            text = f"below {case.fence.root.path} nobody may go"
+            text = f"no pod below {case.fence.root.path} may be evicted"
             return self._no(open_, Stop.NO_VICTIMS, Finding("LAW-7", text, case.fence.root.path))
         short = Choice(case, NodeName(""), {}).short()
         self._hardest = list(case.wanted)
         names = names_of(self._candidates, self._view)
         roomy = yield from self._with_capacity(case, names, wanted=bool(short))
         if roomy is not None and not short:
-            text = f"{roomy} and its queues have room for it"
+            text = f"{roomy} and its queues have enough capacity"
             return self._no(open_, Stop.ENOUGH_CAPACITY, Finding("PRE-14", text))
         if roomy is not None:
             plan = yield from self._complete(case, open_, roomy, [])
@@ -164,10 +164,10 @@ class Planning:
     def _with_capacity(
         self, case: Case, names: list[NodeName], *, wanted: bool
     ) -> Generator[int, None, NodeName | None]:
-        """First node that has the capacity without victims.
+        """Find the first node that has the capacity without victims.
 
-        Of nodes that kube-scheduler named, such a node only counts if the queues lack headroom:
-        kube-scheduler has tried it (PRE-14).
+        kube-scheduler has already tried the nodes that it offers. Such a node counts only if the queues lack
+        headroom (PRE-14).
         """
         if self._candidates is not None and not wanted:
             return None
@@ -183,7 +183,7 @@ class Planning:
         return None
 
     def _over_nodes(self, case: Case, open_: Open, names: list[NodeName]) -> Steps:
-        """Try nodes in name order, and take the one with the most willing victims (PRE-15)."""
+        """Try nodes in the order of their names, and take the one with the most willing victims (PRE-15)."""
         found: list[tuple[Score, Picked]] = []
         for name in names:
             yield 1
@@ -200,38 +200,39 @@ class Planning:
             plan = yield from self._complete(case, open_, score[-1], picked)
             if plan is not None:
                 return plan
-            self._nodes.lose(score[-1], "what else is missing cannot be had")
+            self._nodes.lose(score[-1], "its queues lack headroom")
         if found:
-            return self._no(open_, Stop.HEADROOM, Finding("PRE-17", "the room of its queues cannot be had"))
+            cause = Finding("PRE-17", "no evictions give its queues enough headroom")
+            return self._no(open_, Stop.HEADROOM, cause)
         cause = why_no_node(self._view, case, open_, self._nodes.notes())
         return self._no(open_, Stop.NO_NODE, cause)
 
     def _on_node(self, case: Case, open_: Open, name: NodeName) -> Generator[int, None, Picked | None]:
-        """Victims that make enough capacity on a node. None if there are none, or the node is out."""
+        """Find victims that free enough capacity on a node. None if there are none or it is ruled out."""
         view = self._view
         node, use = view.nodes.get(name), view.use_of(name)
         self._nodes.considered += 1
         if node is None or use is None or not use.evictable.groups:
-            return self._lose(name, "nobody may go")
+            return self._lose(name, NO_POD)
         short = lacking(case.free_on(view, name), case.wanted)
         if not short:
-            return self._lose(name, "has room")
+            return self._lose(name, "has enough capacity")
         if not may_suffice(open_, use.evictable, short, self._hardest):
-            return self._lose(name, "too few may go")
+            return self._lose(name, TOO_FEW)
         if self._is_reserved(name):
-            return self._lose(name, "kept for another")
+            return self._lose(name, RESERVED)
         unfit = why_unfit(case, node, given=self._candidates is not None)
         if unfit:
             return self._lose(name, unfit)
         candidates = candidates_on(view, case, open_, use.evictable)
         yield _UNITS_PER_CANDIDATE * len(candidates)
         picked = pick_on_node(Trial(case), short, candidates)
-        return picked if picked is not None else self._lose(name, "the laws spare too many")
+        return picked if picked is not None else self._lose(name, SPARED)
 
     def _complete(
         self, case: Case, open_: Open, name: NodeName, picked: Picked
     ) -> Generator[int, None, Outcome | None]:
-        """Complete plan for a node, with victims elsewhere if queues lack headroom (PRE-16, PRE-17)."""
+        """Complete the plan for a node, with victims elsewhere if queues lack headroom (PRE-16, PRE-17)."""
         choice, trial = Choice(case, name, case.free_on(self._view, name)), Trial(case)
         for victim, leaf in picked:
             trial.take(victim, leaf)
@@ -242,7 +243,7 @@ class Planning:
             return None
         choice.give_back()
         if not choice.victims:
-            return self._no(open_, Stop.ENOUGH_CAPACITY, Finding("PRE-16", "nobody needs to go"))
+            return self._no(open_, Stop.ENOUGH_CAPACITY, Finding("PRE-16", "no pod needs to be evicted"))
         # The judgement is a slice of its own, because it checks all queues concerned.
         yield WORK_PER_SLICE
         return self._judged(case, name, choice.victims)
@@ -250,7 +251,7 @@ class Planning:
     def _add_elsewhere(
         self, case: Case, open_: Open, choice: Choice, trial: Trial, *, only: NodeName
     ) -> Generator[int, None, None]:
-        """Add victims elsewhere. ``only``: with whole asks, the node with victims provides all (PRE-17)."""
+        """Add victims elsewhere. ``only``: with whole asks, the node that provides all victims (PRE-17)."""
         leaves = [each.leaf for each in open_.leaves() if _could_help(choice, each.leaf)]
         yield len(case.reach)
         if not may_cover(case, open_, leaves, choice.short()):
@@ -280,7 +281,7 @@ class Planning:
             yield _UNITS_PER_CANDIDATE
 
     def _judged(self, case: Case, name: NodeName, victims: list[Victim]) -> Outcome:
-        """Plan, judged by the laws on the current ledger, which may have changed between slices."""
+        """Make the plan and judge it on the current ledger, which may have changed between slices."""
         here = sorted((each for each in victims if each.node == name), key=lambda each: each.order)
         others = sorted((each for each in victims if each.node != name), key=lambda each: each.order)
         chosen = (*here, *others)
@@ -311,18 +312,18 @@ _BEST = ((False, False, False), 1)
 
 
 def _score(name: NodeName, picked: Picked) -> Score:
-    """Score of a choice, the lower the better (PRE-15)."""
+    """Score of a choice. The lowest is the best (PRE-15)."""
     wishes = zip(*(victim.wishes for victim, _ in picked), strict=True)
     return tuple(any(each) for each in wishes), len(picked), name
 
 
 def _could_help(choice: Choice, leaf: Queue) -> bool:
-    """True if pods of a leaf may free what the queues lack, or add up to what victims must."""
+    """True if pods of a leaf may free amounts that the queues lack, or that the victims must provide."""
     return bool(choice.uncovered()) or any(queue in leaf.chain for queue, _, _ in choice.short())
 
 
 def _helps(choice: Choice, victim: Victim, leaf: Queue) -> bool:
-    """True if a victim frees something that the queues lack, or that victims must add up to."""
+    """True if a victim frees amounts that the queues lack, or that the victims must provide."""
     gives = victim.size.get
     if any(gives(name) > 0 and queue in leaf.chain for queue, name, _ in choice.short()):
         return True

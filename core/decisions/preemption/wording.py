@@ -1,4 +1,4 @@
-"""Why a pod was evicted, as a sentence for users, with the laws behind it in parentheses."""
+"""Sentences for users that say why a pod was evicted. The laws follow in parentheses."""
 
 from core.decisions.preemption.case import Case
 from core.decisions.preemption.receipts import Kind, VictimReceipt
@@ -8,7 +8,7 @@ from core.queues.whatif import WhatIf
 from core.sentences import amount_phrase, in_order, signed_amount
 
 LONGEST = 400
-"""Characters of what is written on a victim."""
+"""Most characters of the text on a victim."""
 
 _OF_KIND = {
     Kind.GUARANTEE: "a queue was below its guarantee",
@@ -18,9 +18,9 @@ _OF_KIND = {
 
 
 def guarantee_sentence(case: Case, usage: WhatIf, leaf: Queue) -> str:
-    """``root.a was below its guarantee (28 of 44 cpu), root.b above (34 of 16)``.
+    """Return ``root.a was below its guarantee (28 of 44 cpu), root.b above (34 of 16)``.
 
-    ``usage``: that of the moment before the victim goes. ``leaf``: the victim's.
+    ``usage``: usage before the victim is evicted. ``leaf``: the victim's leaf.
     """
     below = _below(case, usage)
     if below is None:
@@ -31,7 +31,7 @@ def guarantee_sentence(case: Case, usage: WhatIf, leaf: Queue) -> str:
 
 
 def _below(case: Case, usage: WhatIf) -> tuple[Queue, str] | None:
-    """The first queue from the ask's leaf upwards that is below a guarantee of something wanted."""
+    """Find the first queue, from the ask's leaf upwards, that is below its guarantee of a wanted resource."""
     for name in in_order(case.wanted):
         for queue in case.leaf.chain:
             due = queue.guaranteed.get(name) if queue.guaranteed else 0
@@ -55,7 +55,7 @@ def _used(usage: WhatIf, queue: Queue, name: str, *, unit: bool) -> str:
 
 
 def eviction_reason(kind: Kind, victim: VictimReceipt) -> str:
-    """The text for a victim: the sentence, a wish that was not met, and the laws."""
+    """Return the text for a victim: the sentence, wishes that could not be respected, and the laws."""
     wishes = "".join(f"; {each.text}" for each in victim.findings if each.law == "LAW-1")
     laws = ", ".join(dict.fromkeys(each.law for each in victim.findings))
     behind = f" ({kind}: {laws})" if laws else f" ({kind})"

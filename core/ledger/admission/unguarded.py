@@ -121,7 +121,7 @@ def _report_delay(state: State, record: PodRecord) -> None:
         state,
         record,
         UNPLACED,
-        f"was let go {UNPLACED_AFTER:g} s ago and kube-scheduler has not placed it;"
+        f"was admitted {UNPLACED_AFTER:g} s ago and kube-scheduler has not placed it;"
         f" it holds quota of {_queue(state, record)} until it has a node or is deleted",
     )
 

@@ -35,7 +35,7 @@ def run_out(state: State, application: Application, gang_progress: GangProgress)
     else:
         for uid in sorted(application.holders):
             if not state.pods.records[uid].gang.yields_to:
-                say(state, state.pods.records[uid], PLACEHOLDER_TIMED_OUT, "no member came for it in time")
+                say(state, state.pods.records[uid], PLACEHOLDER_TIMED_OUT, "no member replaced it in time")
         release_all(state, application)
 
 
@@ -52,7 +52,7 @@ def time_out(state: State, application: Application, gang_progress: GangProgress
     if first is not None:
         say(state, first, FAILED, f"{TIMED_OUT}: {gang_progress.failure}")
     for uid in sorted(application.holders):
-        say(state, state.pods.records[uid], PLACEHOLDER_TIMED_OUT, "its gang did not come together in time")
+        say(state, state.pods.records[uid], PLACEHOLDER_TIMED_OUT, "its gang was not complete in time")
     note(state, application, gang_progress)
 
 

@@ -103,7 +103,7 @@ def _note_nodes(state: State, record: PodRecord) -> None:
 
 
 def _report_allocated(state: State, record: PodRecord) -> None:
-    text = f"holds room for a member of {record.facts.task_group} on {record.node}"
+    text = f"holds capacity for a member of {record.facts.task_group} on {record.node}"
     post(state, record, GANG_SCHEDULING, text, warning=False, action=ALLOCATED)
 
 

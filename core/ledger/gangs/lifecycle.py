@@ -48,7 +48,7 @@ def begin(state: State, application: Application) -> None:
     if gang_progress.phase is GangPhase.RESERVING and _is_elapsed(state, application, gang):
         first = originator_of(state, application)
         if first is not None:
-            say(state, first, ELAPSED, "its time was over before its placeholders were made")
+            say(state, first, ELAPSED, "the gang's time was over before its placeholders were created")
     elif gang_progress.phase is GangPhase.RESERVING:
         list_missing(state, application, gang_progress)
         if application.holding:

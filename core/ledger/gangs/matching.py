@@ -222,4 +222,4 @@ def _link(state: State, member: PodRecord, holder: PodRecord, node: NodeName) ->
     touch(state, member)
     entries = (RESERVED_NODE, str(node)), (REPLACES, str(holder.uid))
     write(state, member, Purpose.REPLACEMENT, *entries)
-    say(state, member, MATCHED, f"takes over the room of {holder.facts.name} on {node}", warning=False)
+    say(state, member, MATCHED, f"takes over the capacity of {holder.facts.name} on {node}", warning=False)

@@ -83,7 +83,7 @@ async def test_a_fence_keeps_preemption_inside(cluster: Cluster) -> None:
         assert here.exits.left == ["inside-0"]
         await cluster.create_pod("second", queue="root.tenant.a")
         refused = await here.until_refused("second", "LAW-7")
-        assert refused["why"]["text"] == "below root.tenant nobody may go"
+        assert refused["why"]["text"] == "no pod below root.tenant may be evicted"
         assert here.exits.left == ["inside-0"]
         # Only the fence stopped it: a queue without one takes from outside.
         await cluster.create_pod("other", queue="root.other")

@@ -46,9 +46,9 @@ def _section(level: str) -> Iterator[str]:
     yield f"## {level.replace('*', 'NAME') or 'The file'}"
     before = next(each for each in _ordered() if CLASSES.get(each) is CLASSES.get(level))
     if level not in CLASSES:
-        yield f"{_MEMBERS} {codes(key.name for key in levels()[level])}."
+        yield f"{_MEMBERS}\n\n{codes(key.name for key in levels()[level])}"
     elif before != level:
-        yield f"The same keys as in {code(before)}."
+        yield f"Keys are those of {code(before)}."
     else:
         rows = [
             (code(key.name), _taken(key), _needed(level, key), sentence(key.meaning))

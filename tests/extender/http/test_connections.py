@@ -1,4 +1,4 @@
-"""Connections that never say a whole request, and bodies that come too slowly or too many at once (F-19)."""
+"""Connections that never send a complete request, and bodies that are too slow or too many (F-19)."""
 
 import asyncio
 import io
@@ -26,7 +26,7 @@ HALF = b"POST /v1/filter HTTP/1.1\r\nHost: local"
 
 
 async def until_closed(reader: asyncio.StreamReader) -> bytes:
-    """What the server still says before it hangs up."""
+    """Return everything that the server sends before it closes the connection."""
     try:
         return await asyncio.wait_for(reader.read(), 5)
     except ConnectionError:
@@ -75,8 +75,8 @@ async def test_a_head_in_drops_is_cut_all_the_same() -> None:
         writer.close()
 
 
-async def test_a_connection_that_idles_between_calls_is_kept() -> None:
-    """kube-scheduler keeps its own for 90 s."""
+async def test_a_connection_stays_open_between_calls() -> None:
+    """kube-scheduler keeps its connections for 90 s."""
     guards = Guards(Connections(head_within=0.02))
     async with serving(answers_of(Rig()), guards=guards) as door:
         reader, writer = await connection_to(door)
@@ -92,10 +92,10 @@ async def test_a_connection_that_idles_between_calls_is_kept() -> None:
 async def test_half_a_head_behind_a_whole_call_is_cut_too() -> None:
     closed: list[str] = []
     guards = Guards(Connections(head_within=0.05, closed=closed.append))
-    let_go = asyncio.Event()
+    released = asyncio.Event()
 
     async def slowly(_: bytes) -> bytes:
-        await let_go.wait()
+        await released.wait()
         return b"{}"
 
     async with serving({"filter": slowly}, guards=guards) as door:
@@ -105,7 +105,7 @@ async def test_half_a_head_behind_a_whole_call_is_cut_too() -> None:
         writer.write(HALF)
         await asyncio.sleep(0.1)
         assert closed == []
-        let_go.set()
+        released.set()
         assert (await asyncio.wait_for(reader.readuntil(b"}"), 5)).startswith(b"HTTP/1.1 200")
         assert await until_closed(reader) == b""
         assert closed == [SLOW_HEAD]
@@ -141,7 +141,7 @@ async def test_of_too_many_connections_the_oldest_that_says_nothing_goes() -> No
             writer.close()
 
 
-async def test_a_thousand_half_sent_calls_leave_room_for_a_whole_one() -> None:
+async def test_a_thousand_incomplete_calls_do_not_block_a_complete_one() -> None:
     guards = Guards(Connections(most=100))
     async with serving(answers_of(Rig()), guards=guards) as door:
         writers = []
@@ -159,7 +159,7 @@ async def test_a_thousand_half_sent_calls_leave_room_for_a_whole_one() -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-async def test_a_body_that_does_not_come_is_told_so(verb: str) -> None:
+async def test_a_body_that_does_not_arrive_is_refused(verb: str) -> None:
     guards = Guards(intake=Intake(within=0.05))
     async with serving(answers_of(Rig()), guards=guards) as door:
         reader, writer = await connection_to(door)
@@ -205,7 +205,7 @@ async def test_large_bodies_are_read_one_at_a_time() -> None:
         assert await waits == (200, {"NodeNames": ["n1", "n2"]})
 
 
-async def test_of_many_large_bodies_some_are_told_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_of_many_large_bodies_some_are_refused_as_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intake, "MOST_WAITING", 1)
     guards = Guards(intake=Intake(within=0.3))
     large = b" " * MIB + BODIES["prioritize"]
@@ -214,7 +214,7 @@ async def test_of_many_large_bodies_some_are_told_to_come_again(monkeypatch: pyt
         await until(lambda: guards.intake._waiting == 1)
         status, answer = await door.post("prioritize", io.BytesIO(large))
         assert (status, answer) == (503, {"error": "too many large bodies are being read"})
-        # The one under way stalls, and gives way.
+        # The body that is being read stalls, and the next one follows.
         assert await waits == (200, [])
         await until(lambda: ("filter", "slow body") in door.faults)
 

@@ -1,4 +1,4 @@
-"""Whatever a body says is answered as the fault table says, is no bug, and leaves the ledger as it was."""
+"""Any body is answered by the fault table. No body is a bug, and none changes the ledger by a fault."""
 
 import asyncio
 import json

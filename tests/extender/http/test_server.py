@@ -1,4 +1,4 @@
-"""The listeners: every cell of the fault table (DESIGN-10), routes, the admin port, mutual TLS."""
+"""Listeners: every cell of the fault table (DESIGN-10), routes, the admin port, mutual TLS."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ Answer = tuple[int, Any]
 
 
 def bodies(name: str = "p", **pod: Any) -> dict[str, bytes]:
-    """A right body for each verb; for bind the pod must be known."""
+    """Valid bodies by verb. For bind the pod must be known."""
     return {
         "filter": filter_body(name, **pod),
         "prioritize": filter_body(name, **pod),
@@ -42,7 +42,7 @@ def bodies(name: str = "p", **pod: Any) -> dict[str, bytes]:
 OFFERED = {"NodeNameToMetaVictims": {"n1": {"Pods": [{"UID": "v1"}], "NumPDBViolations": 1}}}
 
 
-# -- rows: what goes wrong ------------------------------------------------------------------------------
+# -- rows: faults ---------------------------------------------------------------------------------------
 
 
 def refusal() -> tuple[Rig, dict[str, bytes]]:
@@ -177,7 +177,7 @@ async def test_our_deadline(verb: str, asynchronous: bool) -> None:
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["raised at once", "raised later"])
 @pytest.mark.parametrize("verb", VERBS)
 async def test_a_bug(verb: str, asynchronous: bool) -> None:
-    """The answer says nothing of it; the log gets the error and the body's length."""
+    """The answer does not mention the bug. The log contains the error and the body's length."""
     bug = ZeroDivisionError("a secret")
     async with serving({verb: raising(bug, asynchronous)}) as door:
         answer = await door.post(verb, b'{"Pod":1}')
@@ -217,8 +217,8 @@ def test_a_fault_s_text_is_quoted_as_json() -> None:
     assert json.loads(faulted('a "quoted"\ntext')) == {"Error": 'a "quoted"\ntext'}
 
 
-async def test_the_room_of_a_bind_that_failed_by_a_bug_is_kept() -> None:
-    """The Binding may have been posted, so that its quota must stay taken."""
+async def test_a_bind_that_failed_by_a_bug_stays_charged() -> None:
+    """The Binding may have been posted, so its quota must stay charged."""
     rig, bodies = no_fault()
     rig.api.outcomes = [ZeroDivisionError("after the post")]
     async with serving(answers_of(rig)) as door:

@@ -1,4 +1,4 @@
-"""What users see of a decision: a count, a line of the log, and a line of the pod's story."""
+"""Traces of a decision that users see: a count, a line of the log, and a line of the pod's story."""
 
 import io
 import json
@@ -20,8 +20,8 @@ from tests.builders import START, make_pod
 UNSCORED = "no node policy is named: kube-scheduler chooses by itself"
 
 
-class Told:
-    """A witness, and everything it writes to."""
+class Reports:
+    """A witness, and all its outputs."""
 
     def __init__(self) -> None:
         self.journal = Journal()
@@ -71,19 +71,21 @@ def band(score: int, *names: str) -> tuple[int, tuple[NodeName, ...]]:
     ],
 )
 @pytest.mark.rule("NODE-1")
-def test_a_verdict_of_prioritize_is_counted_logged_and_told(verdict: object, code: str, detail: str) -> None:
-    told = Told()
-    told.decided(verdict)
+def test_a_verdict_of_prioritize_is_counted_logged_and_in_the_story(
+    verdict: object, code: str, detail: str
+) -> None:
+    reports = Reports()
+    reports.decided(verdict)
     assert (
         f'paddock_decisions_total{{code="{code}",verb="prioritize"}} 1.0'
-        in told.metrics.exposition().decode()
+        in reports.metrics.exposition().decode()
     )
-    assert told.logged() == [("prioritize", code, detail)]
-    assert told.story() == [(f"prioritize: {code}", detail)]
+    assert reports.logged() == [("prioritize", code, detail)]
+    assert reports.story() == [(f"prioritize: {code}", detail)]
 
 
-def test_of_pods_that_are_not_ours_nothing_is_told() -> None:
-    told = Told()
-    told.decided(Ignored())
-    assert 'verb="prioritize"' not in told.metrics.exposition().decode()
-    assert (told.logged(), told.story()) == ([], [])
+def test_nothing_is_reported_about_unmanaged_pods() -> None:
+    reports = Reports()
+    reports.decided(Ignored())
+    assert 'verb="prioritize"' not in reports.metrics.exposition().decode()
+    assert (reports.logged(), reports.story()) == ([], [])

@@ -100,8 +100,8 @@ def _deleted(uid: str) -> Callable[[World], None]:
             lambda world: marked(world.ledger, "b1", "root.p.b"),
             "default/b1 does not run there any more",
         ),
-        (lambda world: world.tell(on.ObjectDeleted(on.NODES, world.plan().node)), "node n1 is gone"),  # type: ignore[union-attr]
-        (_deleted("b0"), "there is room without victims"),
+        (lambda world: world.tell(on.ObjectDeleted(on.NODES, world.plan().node)), "node n1 was deleted"),  # type: ignore[union-attr]
+        (_deleted("b0"), "there is enough capacity without victims"),
         (lambda world: world.node("n1", 8), "the ask would not fit any more"),
         (lambda world: None, ""),
     ],

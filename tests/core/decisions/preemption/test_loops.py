@@ -51,7 +51,7 @@ def test_case_2_no_queue_falls_below_its_guarantee() -> None:
         world.runs(f"test{number}", "root.test", 4, created=float(number))
     world.asks("ask", "root.prod", 4)
     refusal = world.refused()
-    assert dict(refusal.nodes.lost) == {"too few may go": 1}
+    assert dict(refusal.nodes.lost) == {"too few pods may be evicted": 1}
 
 
 @pytest.mark.rule("PRE-10")

@@ -113,7 +113,7 @@ def test_what_a_receipt_says() -> None:
     assert isinstance(plan, Plan)
     assert plan.receipt.as_text().splitlines() == [
         "LAW-7: victims come from below root (root)",
-        "LAW-4: wants vcore=1, left to its guarantee with victims gone: vcore=5",
+        "LAW-4: wants vcore=1, left to its guarantee after the evictions: vcore=5",
         "default/v2 in root.b on n1",
         "  LAW-2: gives vcore=1, above guarantees: vcore=2",
         "  LAW-3: application job",

@@ -1,4 +1,4 @@
-"""What is followed, in which order it is told, and what the two ConfigMaps become."""
+"""Followed kinds, the order of their reports, and the result of the two ConfigMaps."""
 
 import asyncio
 from typing import Any, TypeVar
@@ -34,9 +34,9 @@ class Bench:
     def __init__(self, api: FakeApi, client: ApiClient) -> None:
         self.api = api
         self.client = client
-        self.told: list[on.Event] = []
+        self.reported: list[on.Event] = []
         self.configured = asyncio.Event()
-        self.feeds = Feeds(client, self.told.append, reporter=Silence(), configured=self.configured.wait)
+        self.feeds = Feeds(client, self.reported.append, reporter=Silence(), configured=self.configured.wait)
         self.offers: list[tuple[ConfigMapData | None, ConfigMapData | None, str]] = []
 
     def fill(self) -> None:
@@ -62,12 +62,14 @@ class Bench:
         )
 
     def kinds(self) -> list[str]:
-        """Names of the events; those about an object that is no pod end with its kind."""
-        kinds = ((event, getattr(event, "kind", None)) for event in self.told)
+        """Names of the events. Names of events about other objects than pods end with their kind."""
+        kinds = ((event, getattr(event, "kind", None)) for event in self.reported)
         return [type(event).__name__ + (f" {kind.name}" if kind else "") for event, kind in kinds]
 
     def observed(self, kind: on.ObjectKind[Any, F]) -> list[F]:
-        return [each.facts for each in self.told if isinstance(each, on.ObjectObserved) and each.kind is kind]
+        return [
+            each.facts for each in self.reported if isinstance(each, on.ObjectObserved) and each.kind is kind
+        ]
 
     def asked(self) -> list[str]:
         return [each.path.rpartition("/")[2] for each in self.api.requests]
@@ -102,7 +104,7 @@ async def test_pods_come_after_namespaces_configuration_and_nodes(bench: Bench) 
             <= set(bench.kinds())
         )
     )
-    # All watches are open, so that whatever did not depend on the configuration would have been asked for.
+    # All watches are open, so every list that does not depend on the configuration has been requested.
     await until(lambda: bench.api.watching == 4)
     assert not {"nodes", "pods"} & set(bench.asked())
     bench.configured.set()
@@ -130,47 +132,47 @@ async def test_a_slow_list_of_namespaces_holds_up_the_pods(bench: Bench) -> None
     await cancelled(running)
 
 
-async def test_every_kind_is_told_with_its_list(bench: Bench) -> None:
+async def test_every_kind_is_reported_with_its_list(bench: Bench) -> None:
     bench.fill()
     bench.configured.set()
     running = asyncio.create_task(bench.feeds.run())
     async with asyncio.timeout(5):
         await bench.feeds.wait_synced()
-    assert on.ObjectsListed(on.NODES, frozenset({NodeName("n1")})) in bench.told
-    assert on.ObjectsListed(on.NAMESPACES, frozenset({"default"})) in bench.told
-    assert on.ObjectsListed(on.PRIORITY_CLASSES, frozenset({"high"})) in bench.told
-    assert on.ObjectsListed(on.BUDGETS, frozenset({("default", "db")})) in bench.told
-    (pods,) = [event for event in bench.told if isinstance(event, on.PodsListed)]
+    assert on.ObjectsListed(on.NODES, frozenset({NodeName("n1")})) in bench.reported
+    assert on.ObjectsListed(on.NAMESPACES, frozenset({"default"})) in bench.reported
+    assert on.ObjectsListed(on.PRIORITY_CLASSES, frozenset({"high"})) in bench.reported
+    assert on.ObjectsListed(on.BUDGETS, frozenset({("default", "db")})) in bench.reported
+    (pods,) = [event for event in bench.reported if isinstance(event, on.PodsListed)]
     assert pods.uids == {"uid-p"}
-    told = bench.kinds()
-    assert told.index("PodsListBegun") < told.index("PodObserved") < told.index("PodsListed")
+    reported = bench.kinds()
+    assert reported.index("PodsListBegun") < reported.index("PodObserved") < reported.index("PodsListed")
     await cancelled(running)
 
 
 @pytest.mark.rule("APP-19")
-async def test_pods_are_told_in_the_order_of_their_creation(bench: Bench) -> None:
+async def test_pods_are_reported_in_the_order_of_their_creation(bench: Bench) -> None:
     for name, created in (("c", "2026-01-03"), ("a", "2026-01-02"), ("z", "2026-01-01"), ("b", "2026-01-02")):
         bench.pod(name, f"{created}T00:00:00Z")
     bench.configured.set()
     running = asyncio.create_task(bench.feeds.run())
     async with asyncio.timeout(5):
         await bench.feeds.wait_synced()
-    names = [event.pod.name for event in bench.told if isinstance(event, on.PodObserved)]
+    names = [event.pod.name for event in bench.reported if isinstance(event, on.PodObserved)]
     assert names == ["z", "a", "b", "c"]
     await cancelled(running)
 
 
-async def test_a_pod_that_ends_is_told_as_deleted(bench: Bench) -> None:
+async def test_a_pod_that_ends_is_reported_as_deleted(bench: Bench) -> None:
     bench.pod("done", phase="Succeeded")
     bench.pod("p")
     bench.configured.set()
     running = asyncio.create_task(bench.feeds.run())
     async with asyncio.timeout(5):
         await bench.feeds.wait_synced()
-    assert [event.pod.name for event in bench.told if isinstance(event, on.PodObserved)] == ["p"]
+    assert [event.pod.name for event in bench.reported if isinstance(event, on.PodObserved)] == ["p"]
     await until(lambda: bench.api.watching == 6)
     bench.pod("p", phase="Failed")
-    await until(lambda: bench.told[-1] == on.PodDeleted(PodUid("uid-p")))
+    await until(lambda: bench.reported[-1] == on.PodDeleted(PodUid("uid-p")))
     await cancelled(running)
 
 
@@ -189,11 +191,11 @@ async def test_deletions_of_every_kind(bench: Bench) -> None:
         on.ObjectDeleted(on.BUDGETS, ("default", "db")),
         on.ObjectDeleted(on.NAMESPACES, "default"),
     }
-    await until(lambda: all(each in bench.told for each in expected))
+    await until(lambda: all(each in bench.reported for each in expected))
     await cancelled(running)
 
 
-async def test_an_unreadable_pod_hides_no_other_and_is_not_taken_for_gone(bench: Bench) -> None:
+async def test_an_unreadable_pod_hides_no_other_and_does_not_count_as_deleted(bench: Bench) -> None:
     bench.pod("p")
     broken = pod_body("broken")
     broken["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "-1"
@@ -203,7 +205,7 @@ async def test_an_unreadable_pod_hides_no_other_and_is_not_taken_for_gone(bench:
     async with asyncio.timeout(5):
         await bench.feeds.wait_synced()
     assert bench.kinds().count("PodObserved") == 1
-    (listed,) = [event for event in bench.told if isinstance(event, on.PodsListed)]
+    (listed,) = [event for event in bench.reported if isinstance(event, on.PodsListed)]
     assert listed.uids == {"uid-p", "uid-broken"}
     await cancelled(running)
 
@@ -224,7 +226,7 @@ async def test_a_budget_is_followed(bench: Bench) -> None:
 
 
 async def test_budgets_that_may_not_be_read_are_missed_and_named(bench: Bench) -> None:
-    """As with every other kind: not ready, and it says why."""
+    """As with every other kind, Paddock is not ready and says why."""
     bench.fill()
     bench.configured.set()
     bench.api.fail_next(403, path="poddisruptionbudgets", times=2)
@@ -243,12 +245,12 @@ async def test_daemon_sets_are_followed(bench: Bench) -> None:
     bench.configured.set()
     running = asyncio.create_task(bench.feeds.run())
     await until(lambda: bench.api.watching == 6)
-    assert on.ObjectsListed(on.DAEMON_SETS, frozenset()) in bench.told
+    assert on.ObjectsListed(on.DAEMON_SETS, frozenset()) in bench.reported
     body = {"metadata": {"name": "agents"}, "spec": {"selector": {"matchLabels": {"app": "agents"}}}}
     bench.api.apply(DAEMON_SETS, body)
     bench.api.delete(DAEMON_SETS, "agents")
     key = DaemonSetKey("default", "agents")
-    await until(lambda: on.ObjectDeleted(on.DAEMON_SETS, key) in bench.told)
+    await until(lambda: on.ObjectDeleted(on.DAEMON_SETS, key) in bench.reported)
     (observed,) = bench.observed(on.DAEMON_SETS)
     assert (observed.key, observed.selector) == (key, (Requirement("app", "In", ("agents",)),))
     assert observed.uid
@@ -256,16 +258,16 @@ async def test_daemon_sets_are_followed(bench: Bench) -> None:
 
 
 async def test_nothing_waits_for_daemon_sets_that_may_not_be_listed(bench: Bench) -> None:
-    """F-10: a role from before; it is told once, and when the right comes they are read."""
+    """F-10: with an old role it is reported once. When the right is granted, they are read."""
     bench.fill()
     bench.configured.set()
-    told: list[str] = []
+    reported: list[str] = []
 
     class Heard(Silence):
         def interrupted(self, kind: str, error: KubeError, pause: float) -> None:
-            told.append(f"{kind}: {error}")
+            reported.append(f"{kind}: {error}")
 
-    feeds = Feeds(bench.client, bench.told.append, reporter=Heard(), configured=bench.configured.wait)
+    feeds = Feeds(bench.client, bench.reported.append, reporter=Heard(), configured=bench.configured.wait)
     bench.api.fail_next(403, path="daemonsets", times=3)
     running = asyncio.create_task(feeds.run())
     async with asyncio.timeout(5):
@@ -273,7 +275,7 @@ async def test_nothing_waits_for_daemon_sets_that_may_not_be_listed(bench: Bench
     assert not feeds.of(kinds.DAEMON_SETS).synced.is_set()
     async with asyncio.timeout(5):
         await feeds.of(kinds.DAEMON_SETS).synced.wait()
-    assert told == ["daemonsets: 403 Forbidden: the test wants 403"]
+    assert reported == ["daemonsets: 403 Forbidden: the test wants 403"]
     await cancelled(running)
 
 
@@ -281,7 +283,7 @@ async def test_nothing_waits_for_daemon_sets_that_may_not_be_listed(bench: Bench
 
 
 @pytest.mark.rule("SRC-7")
-async def test_nothing_is_offered_before_both_maps_were_looked_for(bench: Bench) -> None:
+async def test_nothing_is_offered_before_both_maps_were_read(bench: Bench) -> None:
     bench.config_map("configs", a="1")
     bench.api.fail_next(500, path="configmaps", watch=False)
     running = asyncio.create_task(bench.config_map_feed().run())
@@ -329,7 +331,7 @@ async def test_a_map_that_is_deleted_counts_as_empty(bench: Bench) -> None:
     await cancelled(running)
 
 
-async def test_a_map_deleted_while_nobody_looked_counts_as_empty(bench: Bench) -> None:
+async def test_a_map_deleted_without_a_watch_counts_as_empty(bench: Bench) -> None:
     bench.config_map("defaults", a="1")
     bench.config_map("configs", b="2")
     running = asyncio.create_task(bench.config_map_feed().run())

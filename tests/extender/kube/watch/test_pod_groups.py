@@ -1,4 +1,4 @@
-"""PodGroup objects on the wire, and the feed that follows them where a cluster has any (COS-10, COS-24)."""
+"""PodGroup objects on the wire, and the feed that follows them if a cluster has any (COS-10, COS-24)."""
 
 import asyncio
 import json
@@ -106,12 +106,12 @@ def test_a_pods_scheduling_group() -> None:
 
 
 class Bench:
-    def __init__(self, api: FakeApi, feed: PodGroupFeed, told: list[on.Event]) -> None:
-        self.api, self.feed, self.told = api, feed, told
+    def __init__(self, api: FakeApi, feed: PodGroupFeed, reported: list[on.Event]) -> None:
+        self.api, self.feed, self.reported = api, feed, reported
         self.again = asyncio.Event()
 
     async def pause(self, _: float) -> None:
-        """Until the test lets it look again."""
+        """Wait until the test allows the next check."""
         await self.again.wait()
         self.again.clear()
 
@@ -124,9 +124,9 @@ class Bench:
 
 @pytest.fixture
 async def bench(api: FakeApi, client: ApiClient) -> Bench:
-    told: list[on.Event] = []
-    feed = PodGroupFeed(client, told.append, Silence())
-    made = Bench(api, feed, told)
+    reported: list[on.Event] = []
+    feed = PodGroupFeed(client, reported.append, Silence())
+    made = Bench(api, feed, reported)
     feed.sleep = made.pause
     return made
 
@@ -135,7 +135,7 @@ async def bench(api: FakeApi, client: ApiClient) -> Bench:
 async def test_a_cluster_without_them_is_no_error(bench: Bench) -> None:
     task = asyncio.create_task(bench.feed.run())
     await asyncio.wait_for(bench.feed.synced.wait(), 5)
-    assert (bench.told, bench.feed.error) == ([], "")
+    assert (bench.reported, bench.feed.error) == ([], "")
     await cancelled(task)
 
 
@@ -152,11 +152,13 @@ async def test_both_kinds_are_followed(bench: Bench) -> None:
         on.ObjectObserved(on.POD_GROUPS[NATIVE], PodGroupFacts(KEY, Terms(4))),
         on.ObjectsListed(on.POD_GROUPS[NATIVE], frozenset({KEY})),
     ):
-        assert event in bench.told
+        assert event in bench.reported
     bench.api.apply(PLUGINS, group({"minMember": 5}))
     bench.api.delete(NATIVES, "g")
-    await until(lambda: on.ObjectObserved(on.POD_GROUPS[PLUGIN], PodGroupFacts(KEY, Terms(5))) in bench.told)
-    await until(lambda: on.ObjectDeleted(on.POD_GROUPS[NATIVE], KEY) in bench.told)
+    await until(
+        lambda: on.ObjectObserved(on.POD_GROUPS[PLUGIN], PodGroupFacts(KEY, Terms(5))) in bench.reported
+    )
+    await until(lambda: on.ObjectDeleted(on.POD_GROUPS[NATIVE], KEY) in bench.reported)
     await cancelled(task)
 
 
@@ -166,34 +168,34 @@ async def test_an_api_that_comes_and_goes_is_noticed(bench: Bench) -> None:
     await asyncio.wait_for(bench.feed.synced.wait(), 5)
     bench.serve()
     bench.again.set()
-    await until(lambda: on.ObjectsListed(on.POD_GROUPS[PLUGIN], frozenset()) in bench.told)
+    await until(lambda: on.ObjectsListed(on.POD_GROUPS[PLUGIN], frozenset()) in bench.reported)
     del bench.api.served["scheduling.x-k8s.io"]
     bench.again.set()
-    await until(lambda: on.KindUnserved(on.POD_GROUPS[PLUGIN]) in bench.told)
-    assert on.KindUnserved(on.POD_GROUPS[NATIVE]) not in bench.told
+    await until(lambda: on.KindUnserved(on.POD_GROUPS[PLUGIN]) in bench.reported)
+    assert on.KindUnserved(on.POD_GROUPS[NATIVE]) not in bench.reported
     await cancelled(task)
 
 
 @pytest.mark.rule("COS-10")
-async def test_an_api_that_is_gone_is_noticed_before_the_minute_is_over(bench: Bench) -> None:
-    """Its watch ends, and there is nothing to list: nobody need wait for the next look."""
+async def test_a_removed_api_is_noticed_within_the_minute(bench: Bench) -> None:
+    """The watch ends and the list fails, so the next regular check need not be awaited."""
     bench.serve()
     task = asyncio.create_task(bench.feed.run())
     await asyncio.wait_for(bench.feed.synced.wait(), 5)
     del bench.api.served["scheduling.x-k8s.io"]
     bench.api.fail_next(404, path="/apis/scheduling.x-k8s.io/v1alpha1/podgroups")
     bench.api.end_watches()
-    await until(lambda: on.KindUnserved(on.POD_GROUPS[PLUGIN]) in bench.told)
-    assert on.KindUnserved(on.POD_GROUPS[NATIVE]) not in bench.told
+    await until(lambda: on.KindUnserved(on.POD_GROUPS[PLUGIN]) in bench.reported)
+    assert on.KindUnserved(on.POD_GROUPS[NATIVE]) not in bench.reported
     await cancelled(task)
 
 
-async def test_one_that_may_not_be_listed_keeps_nobody_waiting(bench: Bench) -> None:
+async def test_a_kind_that_may_not_be_listed_delays_nothing(bench: Bench) -> None:
     bench.serve()
     bench.api.fail_next(403, path="/apis/scheduling.x-k8s.io/v1alpha1/podgroups")
     task = asyncio.create_task(bench.feed.run())
     await asyncio.wait_for(bench.feed.synced.wait(), 5)
-    await until(lambda: on.ObjectsListed(on.POD_GROUPS[PLUGIN], frozenset()) in bench.told)
+    await until(lambda: on.ObjectsListed(on.POD_GROUPS[PLUGIN], frozenset()) in bench.reported)
     await cancelled(task)
 
 
@@ -203,8 +205,8 @@ async def test_what_may_not_be_asked_is_not_there(bench: Bench, status: int) -> 
     bench.api.fail_next(status, path="/apis/scheduling.x-k8s.io")
     task = asyncio.create_task(bench.feed.run())
     await asyncio.wait_for(bench.feed.synced.wait(), 5)
-    assert on.ObjectsListed(on.POD_GROUPS[PLUGIN], frozenset()) not in bench.told
-    assert on.ObjectsListed(on.POD_GROUPS[NATIVE], frozenset()) in bench.told
+    assert on.ObjectsListed(on.POD_GROUPS[PLUGIN], frozenset()) not in bench.reported
+    assert on.ObjectsListed(on.POD_GROUPS[NATIVE], frozenset()) in bench.reported
     await cancelled(task)
 
 

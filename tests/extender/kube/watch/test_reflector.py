@@ -1,4 +1,4 @@
-"""A reflector tells its sink what the server holds, whatever happens to the connection in between."""
+"""A reflector reports the server's state to its sink, whatever happens to the connection."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ async def bench(api: FakeApi, client: ApiClient) -> Bench:
 # --- lists
 
 
-async def test_a_list_is_read_in_pages_and_told_whole(bench: Bench) -> None:
+async def test_a_list_is_read_in_pages_and_reported_whole(bench: Bench) -> None:
     for number in range(7):
         bench.add(f"p{number}")
     async with bench.running(page_size=3, params={"fieldSelector": "metadata.name!=p6"}) as reflector:
@@ -48,12 +48,12 @@ async def test_a_list_is_read_in_pages_and_told_whole(bench: Bench) -> None:
 
 
 @pytest.mark.rule("APP-19")
-async def test_the_first_list_is_told_in_the_order_asked_for_across_pages(bench: Bench) -> None:
+async def test_the_first_list_is_reported_in_the_requested_order_across_pages(bench: Bench) -> None:
     for number in (120, 3, 77, 15):
         bench.add(f"p{number}", number)
     async with bench.running(page_size=2, order=lambda pod: pod.spec.priority):
-        told = [call for call in bench.sink.calls if call.startswith("changed")]
-    assert told == ["changed p3", "changed p15", "changed p77", "changed p120"]
+        reported = [call for call in bench.sink.calls if call.startswith("changed")]
+    assert reported == ["changed p3", "changed p15", "changed p77", "changed p120"]
 
 
 async def test_a_continue_token_that_expires_begins_the_list_anew(bench: Bench) -> None:
@@ -116,7 +116,7 @@ async def test_a_list_that_makes_no_sense_is_asked_for_again(bench: Bench, body:
 # --- watches
 
 
-async def test_changes_are_told_and_the_version_moves_on(bench: Bench) -> None:
+async def test_changes_are_reported_and_the_version_moves_on(bench: Bench) -> None:
     async with bench.running() as reflector:
         bench.add("a", 1)
         bench.add("a", 2)
@@ -229,7 +229,7 @@ async def test_a_half_open_watch_is_noticed(bench: Bench) -> None:
     assert isinstance(bench.notes.errors[0], Unreachable)
 
 
-async def test_a_huge_event_is_told(bench: Bench) -> None:
+async def test_a_huge_event_is_reported(bench: Bench) -> None:
     async with bench.running():
         bench.add("a", annotations={"filler": "x" * 2_000_000})
         await until(lambda: "a" in bench.sink.pods)
@@ -266,7 +266,7 @@ async def test_a_refused_list_is_tried_again_more_and_more_rarely(bench: Bench, 
     assert len(bench.notes.errors) == 4
 
 
-async def test_the_pause_the_server_asks_for_is_kept(bench: Bench) -> None:
+async def test_the_pause_that_the_server_requests_is_respected(bench: Bench) -> None:
     hurried = Hurried(2)
     bench.api.fail_next(429, headers={"Retry-After": "9"}, times=1)
     bench.api.fail_next(429, headers={"Retry-After": "100000"}, times=1)
@@ -306,7 +306,7 @@ async def test_a_healthy_watch_forgets_earlier_failures(bench: Bench) -> None:
     assert hurried.pauses == [0.2, 0.4, 0.8, 1.6, 3.2, 0.2]
 
 
-async def test_an_error_event_other_than_gone_is_backed_off_from(bench: Bench) -> None:
+async def test_an_error_event_other_than_410_leads_to_back_off(bench: Bench) -> None:
     async with bench.running() as reflector:
         status = json.loads(refusal(500, "etcd is unwell").body or b"")
         bench.api.send(json.dumps({"type": "ERROR", "object": status}).encode() + b"\n")
@@ -319,7 +319,7 @@ async def test_an_error_event_other_than_gone_is_backed_off_from(bench: Bench) -
 # --- items that cannot be read
 
 
-async def test_an_unreadable_item_is_reported_and_the_rest_told(bench: Bench) -> None:
+async def test_an_unreadable_item_is_an_error_and_the_others_are_reported(bench: Bench) -> None:
     bench.add("good")
     bench.add("bad", "high")
     async with bench.running():

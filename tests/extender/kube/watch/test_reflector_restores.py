@@ -1,4 +1,4 @@
-"""A reflector whose server's etcd is restored: its versions begin again at a lower one (F-8)."""
+"""A reflector after a restore of the server's etcd, when versions begin again at a lower one (F-8)."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ async def bench(api: FakeApi, client: ApiClient) -> Bench:
 
 
 def saved(api: FakeApi) -> Callable[[], None]:
-    """What puts a server back to where it is now, and cuts every watch."""
+    """Return a function that restores the server's present state and ends every watch."""
     version, objects = api._version, {kind: dict(found) for kind, found in api._objects.items()}
 
     def restore() -> None:
@@ -28,7 +28,7 @@ def saved(api: FakeApi) -> Callable[[], None]:
 
 
 async def test_a_server_whose_versions_went_back_is_listed_anew(bench: Bench) -> None:
-    """A watch from a version that is yet to come is answered with silence."""
+    """A watch from a future version is answered with silence."""
     bench.add("stays")
     restore = saved(bench.api)
     async with bench.running(sleep=Hurried(20)) as reflector:
@@ -43,7 +43,7 @@ async def test_a_server_whose_versions_went_back_is_listed_anew(bench: Bench) ->
     assert any("went back from" in str(error) for error in bench.notes.errors)
 
 
-async def test_a_broken_watch_costs_one_look_at_the_version_and_no_list(bench: Bench) -> None:
+async def test_a_broken_watch_costs_one_request_for_the_version_and_no_list(bench: Bench) -> None:
     bench.add("a")
     async with bench.running(sleep=Hurried(20)) as reflector:
         bench.api.cut()
@@ -52,32 +52,32 @@ async def test_a_broken_watch_costs_one_look_at_the_version_and_no_list(bench: B
     assert [each.query.get("limit") for each in bench.lists] == ["500", "1"]
 
 
-async def test_the_watch_has_caught_up_when_it_has_told_what_was_there_at_the_end_of_the_list(
+async def test_the_watch_has_caught_up_with_the_version_at_the_end_of_the_list(
     bench: Bench,
 ) -> None:
-    """What it has not told by then is not so."""
+    """State that was not reported by then does not exist."""
     bench.add("a")
-    told: list[int] = []
-    async with bench.running(caught_up=lambda: told.append(len(bench.sink.pods))) as reflector:
-        await until(lambda: told == [1])
+    reported: list[int] = []
+    async with bench.running(caught_up=lambda: reported.append(len(bench.sink.pods))) as reflector:
+        await until(lambda: reported == [1])
         bench.add("b")
         await until(lambda: len(bench.sink.pods) == 2)
         bench.api.compact()
         bench.api.cut()
-        await until(lambda: reflector.relists == 1 and len(told) == 2)
-    assert told == [1, 2]
+        await until(lambda: reflector.relists == 1 and len(reported) == 2)
+    assert reported == [1, 2]
 
 
 async def test_a_bookmark_tells_so_where_nothing_else_happens(bench: Bench) -> None:
-    """Versions grow with every kind of object; of others the watch tells nothing."""
-    told: list[str] = []
+    """Versions grow with every kind of object, but the watch reports only one kind."""
+    reported: list[str] = []
     bench.api.break_next(_some_version_to_come, path=PODS, watch=False, times=2)
-    async with bench.running(caught_up=lambda: told.append("caught up")):
+    async with bench.running(caught_up=lambda: reported.append("caught up")):
         bench.add("a")
         await until(lambda: bench.sink.pods == {"a": 0})
-        assert told == []
+        assert reported == []
         bench.api.bookmark(500)
-        await until(lambda: told == ["caught up"])
+        await until(lambda: reported == ["caught up"])
 
 
 async def _some_version_to_come(request: Request) -> web.Response | None:
