@@ -1,4 +1,4 @@
-# Every target makes what it needs: on a fresh machine with Python and a network, one command is enough.
+# Every target installs what it needs. A fresh machine with Python and a network needs only one command.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,14 +11,14 @@ SEED ?= 1
 COUNT ?= 1000
 JOBS ?= 1
 
-# `smoke`: one test for each part, in about a minute; `full`: all of them.
+# `smoke`: one test for each part, in about a minute. `full`: all tests.
 TIER ?= full
 TIER_full :=
 TIER_smoke := -m smoke
 ifeq ($(filter full smoke,$(TIER)),)
 $(error TIER is full or smoke, not $(TIER))
 endif
-# Each worker has a control plane of its own and waits for most of its time. A user's cluster bears only one.
+# Each worker has its own control plane and mostly waits. With a user's cluster the tests run one after the other.
 WORKERS ?= $(if $(KUBECONFIG),0,3)
 
 .PHONY: demo test lint docs histories control-plane helm manifests chart e2e soak attack frozen bench format requirements clean
@@ -29,7 +29,7 @@ $(STAMP): requirements-dev.txt pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
-# A played cluster of two tenants for a minute; leaves paddock-demo.html. Ports: any that are free.
+# Simulates a cluster of two tenants for a minute, on free ports, and leaves paddock-demo.html.
 demo: $(STAMP)
 	$(BIN)/paddock demo --verbs-port 0 --admin-port 0 --seconds $(DEMO_SECONDS)
 
@@ -41,18 +41,18 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# Only `make docs` needs these, so tests do without them.
+# Only `make docs` needs these packages, so they are installed separately.
 $(DOCS_STAMP): requirements-docs.txt $(STAMP)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.txt
 	touch $@
 
-# The documents as a site in .cache/site. It fails on a broken link, and on a page that asks another host for anything.
+# Builds the documents as a site in .cache/site. Fails on a broken link, and on a page that loads from another host.
 docs: $(DOCS_STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python -m tests.documents.site .cache/site
 
-# etcd, kube-apiserver, kube-scheduler and kubectl, built once from Go modules. Nothing is built where
-# PADDOCK_E2E_BIN, KUBEBUILDER_ASSETS or KUBECONFIG says where they are.
+# Builds etcd, kube-apiserver, kube-scheduler and kubectl once from Go modules. With PADDOCK_E2E_BIN,
+# KUBEBUILDER_ASSETS or KUBECONFIG nothing is built.
 control-plane: $(STAMP)
 	$(BIN)/python -m e2e.programs.building
 
@@ -71,7 +71,7 @@ chart: helm
 e2e: control-plane helm
 	$(BIN)/pytest e2e $(TIER_$(TIER)) --numprocesses=$(WORKERS) --dist=loadgroup --timeout=240 --durations=10 -rfEP
 
-# Churn for so long, and Paddock's memory, stalls and audit drift in it.
+# Creates and deletes pods for SOAK_SECONDS. Checks Paddock's memory, stalls and audit drift meanwhile.
 soak: control-plane
 	$(BIN)/python -m e2e.soak --seconds $(SOAK_SECONDS) --seed $(SEED)
 
@@ -80,11 +80,11 @@ soak: control-plane
 histories: $(STAMP)
 	$(BIN)/python -m tests.histories --seed $(SEED) --count $(COUNT) --jobs $(JOBS) --property "$(PROPERTY)"
 
-# A tenant's token and the port of the verbs, in bounded rounds: each attack is held or not.
+# Attacks with a tenant's token and at the verbs' port, in ROUNDS rounds. Reports whether each attack was held off.
 attack: control-plane
 	$(BIN)/python -m e2e.attack --rounds $(ROUNDS) --seed $(SEED)
 
-# A leading host that is stopped for 20 s and goes on, with real elections: nothing above a quota is seen.
+# Stops the leading host for 20 s and lets it continue, with real elections. Checks that no quota is exceeded.
 frozen: control-plane
 	$(BIN)/python -m e2e.frozen --rounds $(ROUNDS)
 
@@ -95,7 +95,7 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# Pins and hashes, without the address of any registry.
+# Writes pins and hashes, without the address of any registry.
 requirements: $(STAMP)
 	$(BIN)/pip install --quiet pip-tools
 	$(BIN)/pip-compile --quiet --strip-extras --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --allow-unsafe --extra uvloop --output-file requirements.txt pyproject.toml

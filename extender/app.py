@@ -349,7 +349,7 @@ class App:
         return validation_of(text, active=self.configuration.checksum)
 
     def _unready(self) -> str:
-        """Why nothing can be said about the cluster, empty once it can (REST-43)."""
+        """Return why the REST interface cannot answer yet, or empty (REST-43)."""
         amiss = next((f"{name}: {each}" for name, each in self._readiness.checks().items() if each), "")
         return amiss or ("" if self._leadership.held else "this instance does not lead")
 

@@ -45,7 +45,7 @@ from extender.kube.watch.front_proxy import front_proxy_reflector
 from extender.telemetry.reporting import Reporting
 
 FILES_READ_EVERY = 60.0
-"""Seconds between two readings of a certificate that is in files."""
+"""Seconds between two readings of certificate files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class _Certificate:
     listeners: list[RotatingTls] = field(default_factory=list)
 
     def show(self, source: ServingSource) -> None:
-        """Show it from now on. Raises OSError for one that cannot be used, and shows the former one then."""
+        """Serve a certificate from now on. Raises OSError if it is unusable, and keeps the former one."""
         for each in self.listeners:
             each.renew(source)
         self.source = source
@@ -83,7 +83,7 @@ class _Certificate:
 
 
 class FrontDoor:
-    """Both ports of one process.
+    """Listeners with a login, of one process.
 
     ``endpoints``: the table that all listeners serve. ``settings``: asked at each request.
     ``configured``: awaited before ports are opened that no flag or variable names.
@@ -117,7 +117,7 @@ class FrontDoor:
         self._needs_certificate = True
         self._problems: dict[str, str] = {}
         self.addresses: dict[str, tuple[str, int]] = {}
-        """Host and port of each listener that is open, by its name."""
+        """Host and port of each open listener, by its name."""
         self._delegation = Delegation(
             Reviews(client, reporting.review_failed),
             clock=time.monotonic,
@@ -149,7 +149,7 @@ class FrontDoor:
         )
 
     def notes(self) -> Mapping[str, str]:
-        """Lines for ``/readyz?verbose``."""
+        """Return lines for ``/readyz?verbose``."""
         is_open = "rest" in self.addresses and self._settings().rest_access == "open"
         return {
             "rest access": "open: every caller reads everything, without TLS" if is_open else "",
@@ -159,7 +159,7 @@ class FrontDoor:
         }
 
     async def run(self) -> None:
-        """Serve until cancelled; end at once if no setting names a port."""
+        """Serve until cancelled. Returns at once if no setting names a port."""
         if not _ports(self._settings()):
             await self._configured.wait()
         settings = self._settings()
@@ -206,7 +206,7 @@ class FrontDoor:
         return [listener]
 
     async def _open_rest(self, settings: Settings) -> Listener:
-        """By a token over TLS; without both where access is open."""
+        """Open the REST port. It requires TLS and a token, unless access is open."""
         door = Door(self._connections("rest"))
         is_open = settings.rest_access == "open"
         guards: list[Middleware] = [
@@ -224,7 +224,7 @@ class FrontDoor:
     async def _open_aggregated(
         self, settings: Settings, users: ProxiedUsers, connections: Connections
     ) -> Listener:
-        """For the API server's proxy, which says who its user is, and for tokens."""
+        """Open the port of the aggregated API, for the API server's proxy and for tokens."""
         guard = delegated_guard(self._delegation, aggregated_access_of, users)
         app = guarded_app(
             self._aggregated(),

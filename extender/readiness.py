@@ -1,4 +1,4 @@
-"""The contents of ``/readyz``: conditions of readiness, and notes for operators."""
+"""Contents of ``/readyz``: conditions of readiness, and notes for operators."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ from extender.wire.kinds import DAEMON_SETS
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """``configured``, ``synced``: set once there is a document, and once the cluster was read."""
+    """Readiness. ``configured``: set once there is a document; ``synced``: set once the cluster was read."""
 
     configuration: LiveConfiguration
     config_maps: ConfigMapFeed
@@ -23,13 +23,13 @@ class Readiness:
     leadership: Leadership
     configured: asyncio.Event
     synced: asyncio.Event
-    #: Notes of the ports for callers with a login.
+    #: Notes about the ports with a login.
     door_notes: Callable[[], Mapping[str, str]]
     #: Time of the start on the monotonic clock.
     started: float = field(default_factory=time.monotonic)
 
     def checks(self) -> Mapping[str, str]:
-        """The reason against each condition of readiness, or empty."""
+        """Return the conditions, each with the reason why it does not hold, or empty."""
         unsynced = [each for each in self.feeds.followed if not each.synced.is_set()]
         named = (f"{each.kind} ({each.error})" if each.error else each.kind for each in unsynced)
         waiting = f"waiting for {', '.join(named) or 'the first round'}"
@@ -39,7 +39,7 @@ class Readiness:
         }
 
     def notes(self) -> Mapping[str, str]:
-        """Further lines for ``?verbose``."""
+        """Return further lines for ``?verbose``."""
         return {
             "configuration": self.configuration.checksum,
             "configuration missing": self.configuration.missing,
@@ -55,7 +55,7 @@ class Readiness:
         }
 
     def watches(self) -> list[Staleness]:
-        """Age of the last message of each watch."""
+        """Return the age of each watch's last message."""
         now = time.monotonic()
         return [
             staleness(each.kind, each.error, each.at, began=self.started, now=now)

@@ -148,7 +148,7 @@ def _without_effect(manifest: Manifest, key: str) -> Iterator[Problem]:
 
 
 def _unfit_patterns(manifest: Manifest, key: str) -> Iterator[Problem]:
-    """Regular expressions at which the policy of manifests/adopt stops: it takes no pod then."""
+    """Warnings about regular expressions that the policy of manifests/adopt cannot compile."""
     for pattern in manifest.flat.settings[key].split(",") if key.endswith("Namespaces") else ():
         try:
             name_pattern(pattern.strip())

@@ -128,7 +128,7 @@ class LiveConfiguration:
         self.ignored = False
         #: Number of configurations that were applied.
         self.reloads = 0
-        #: Every key of both ConfigMaps but the document, of the latest configuration that could be read.
+        #: All keys of both ConfigMaps except the document, from the latest readable configuration.
         self.keys: Mapping[str, str] = {}
         #: Text of the document in force, or empty.
         self.document_text = ""
@@ -200,7 +200,7 @@ class LiveConfiguration:
         if self._frozen:
             self.ignored = True
             return
-        # Also if nothing comes of them now: what is lost later goes back to what was said last.
+        # Stored even if they are refused, since a later loss falls back to the contents offered last.
         self._offered = maps
         if not emptied:
             self._take(flat, source)

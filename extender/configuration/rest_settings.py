@@ -1,4 +1,4 @@
-"""Service keys that the REST interface reads: its events, its health rounds and the name of the cluster."""
+"""Service keys that the REST interface reads: about events, health checks and the cluster's id."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,26 +18,26 @@ from extender.wire.service_keys import (
 
 @dataclass(frozen=True, slots=True)
 class RestSettings:
-    """Values of the keys. Each counts from the next request on."""
+    """Values of the keys. A change applies from the next request on."""
 
     #: Id of the cluster in answers.
     cluster_id: str
-    #: True while events are kept.
+    #: True while event records are stored.
     tracks_events: bool
-    #: Events that are kept.
+    #: Number of stored event records.
     ring_capacity: int
-    #: Events of one answer at most.
+    #: Most event records in one answer.
     batch: int
-    #: Open event streams at most, in all.
+    #: Most open event streams.
     streams: int
-    #: Open event streams at most that name the same host.
+    #: Most open event streams that name the same host.
     streams_per_host: int
     #: Seconds between two rounds of health checks; 0 for none.
     health_every: float
 
 
 def rest_settings_from(keys: Mapping[str, str]) -> RestSettings:
-    """A value that cannot be read, or a number below 1, counts as the default."""
+    """Read the keys. An unreadable value, or a number below 1, counts as the default."""
     return RestSettings(
         cluster_id=_read(keys, CLUSTER_ID),
         tracks_events=_read(keys, TRACKING),

@@ -89,7 +89,7 @@ class Settings(BaseModel):
     turn_lease: Duration = Field(
         default=2.0,
         alias="paddock.turn.lease",
-        description="Time within which a pod must come back to filter after its turn came. Keep "
+        description="Time within which a pod must reach filter after it got its turn. Keep "
         "`podMaxBackoffSeconds` of kube-scheduler below it",
     )
     bind_deadline: Duration = Field(
@@ -100,8 +100,8 @@ class Settings(BaseModel):
     lease: LeaseName = Field(
         default="",
         alias="paddock.lease",
-        description="Lease, as `namespace/name`, without which this instance neither admits nor acts. Empty: "
-        "it always acts. With a Lease, kube-scheduler's leader election must be on",
+        description="Lease of kube-scheduler, as `namespace/name`. This instance admits and acts only while "
+        "the kube-scheduler beside it holds the Lease, so leader election must be on. Empty: it always acts",
     )
     mark_failed: Switch = Field(
         default=False,
@@ -119,8 +119,8 @@ class Settings(BaseModel):
     preemption_victims: VictimSum = Field(
         default="minimal",
         alias="paddock.preemption.victims",
-        description="`minimal`: free capacity counts, and no victim more is taken than needed. `yunikorn`: "
-        "victims add up to the whole ask",
+        description="`minimal`: free capacity is used first, and only as many victims as needed are evicted. "
+        "`yunikorn`: the victims alone must cover the whole ask",
     )
     preemption_may_exceed_guarantee: Switch = Field(
         default=False,
@@ -193,7 +193,7 @@ class Settings(BaseModel):
         description="`false`: edits of the ConfigMaps have no effect before a restart",
     )
     gangs_disabled: Switch = Field(
-        default=False, alias=GANGS_DISABLED, description="`true`: task groups do not count"
+        default=False, alias=GANGS_DISABLED, description="`true`: task groups are ignored"
     )
     gang_max_pods: Count = Field(
         default=10_000, alias="paddock.gang.maxPods", description="Most placeholders of one gang"
@@ -211,9 +211,9 @@ class Settings(BaseModel):
     gang_template: Template = Field(
         default=DEFAULT_PARTS,
         alias="paddock.gang.template",
-        description="Parts of a task group that placeholders carry: `any` copies a part as it stands, "
-        "`originator` only what the gang's first pod carries too. One word alone counts for all "
-        "three parts",
+        description="How placeholders get parts of their task group: `any` copies a part unchanged, "
+        "`originator` copies only what the gang's first pod has, too. One word alone applies to all three "
+        "parts",
     )
     placeholder_image: Image = Field(
         default=SERVICE_KEYS[PLACEHOLDER_IMAGE].default,
@@ -232,8 +232,8 @@ class Settings(BaseModel):
     rest_hosts: Hosts = Field(
         default=frozenset(),
         alias="paddock.rest.hosts",
-        description="Names and addresses, besides those of loopback, that the `Host` of a request to the "
-        "admin port may say. Empty: loopback only",
+        description="Names and addresses, besides those of loopback, that the admin port accepts in the "
+        "`Host` header. Empty: loopback only",
     )
     rest_port: Port = Field(
         default=0,
@@ -244,13 +244,14 @@ class Settings(BaseModel):
     rest_access: RestAccess = Field(
         default="token",
         alias="paddock.rest.access",
-        description="`token`: callers of that port need a token and the right. `open`: every caller reads "
-        "everything, over plain HTTP",
+        description="`token`: callers of the REST port need a token and the right. `open`: every caller may "
+        "read everything, over plain HTTP",
     )
     rest_cors_origins: Origins = Field(
         default=frozenset(),
         alias="paddock.rest.corsOrigins",
-        description="Origins whose pages may read answers of that port, such as `https://ui.example:8443`",
+        description="Origins whose pages may read answers of the REST port, such as "
+        "`https://ui.example:8443`",
     )
     rest_api_server_tokens: Switch = Field(
         default=False,
@@ -261,7 +262,7 @@ class Settings(BaseModel):
     aggregated_port: Port = Field(
         default=0,
         alias="paddock.aggregated.port",
-        description="Port of the API `paddock.dev/v1alpha1`, to which the API server leads its callers. "
+        description="Port of the API `paddock.dev/v1alpha1`, to which the API server forwards requests. "
         "`0`: none",
     )
     peer_port: Port = Field(
