@@ -8,7 +8,7 @@ from tests.language.texts import every_section
 
 MODULE = '''"""It waits."""
 
-#: Whether it waits.
+{field} Whether it waits.
 free_room = 1
 
 
@@ -28,7 +28,7 @@ def test_names_docstrings_and_documents_keep_the_rules() -> None:
 
 def test_planted_breaches_of_each_rule_are_found(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(PAGE)
-    planted = Source("core.a", MODULE.format(long="Pods " + "and " * 24))
+    planted = Source("core.a", MODULE.format(field="#:", long="Pods " + "and " * 24))
     found = breaches_in([planted], every_section(tmp_path))
     assert [(each.kind, each.module, each.name) for each in found] == [
         ("name", "core.a", "free_room"),
