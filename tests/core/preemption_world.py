@@ -17,7 +17,7 @@ from core.workload.pod import NamespaceFacts, PodFacts
 from tests.builders import AGENTS, OF_AGENTS, START, make_partition
 
 LATER = START + 1000.0
-"""When every ask is old enough to preempt."""
+"""Time at which every ask is old enough to preempt."""
 
 Amounts = Mapping[str, int]
 
@@ -55,7 +55,7 @@ def size_of(given: Amounts | int) -> Resource:
 
 
 class World:
-    """Pods are called by their names; their uids are the names too."""
+    """World for tests of preemption. Names of pods are also their UIDs."""
 
     def __init__(self, *queues: QueueSpec, nodes: Mapping[str, Amounts | int], **settings: bool) -> None:
         self.ledger = Ledger()
@@ -96,7 +96,7 @@ class World:
             **facts,
         }
         if "required_node" in facts:
-            # Unless the test says more, a DaemonSet that exists has made it.
+            # By default the pod belongs to an existing DaemonSet.
             values = {**OF_AGENTS, **values}
             self.tell(on.ObjectObserved(on.DAEMON_SETS, AGENTS))
         space = str(values.pop("namespace", "default"))
@@ -105,7 +105,7 @@ class World:
         return pod
 
     def first_pods(self, *apps: str, queue: str, node: str = "n1", size: Amounts | int = 0) -> None:
-        """Originators that hold nothing, so that the others of their applications are none."""
+        """Originators of size zero, so that no other pod of their applications is an originator."""
         for app in apps:
             self.runs(f"first-of-{app}", queue, size, node, app_id=app, created=-1.0)
 
@@ -124,7 +124,7 @@ class World:
         return {victim.name for victim in plan.victims} if isinstance(plan, Plan) else set()
 
     def commit(self, uid: str, *, recreate: bool = False) -> set[str]:
-        """Carry a plan out at once: its victims are gone, the ask is bound. ``recreate``: and ask anew."""
+        """Carry out a plan: delete its victims and bind the ask. ``recreate``: create the victims again."""
         plan = self.plan(uid)
         if not isinstance(plan, Plan):
             return set()
@@ -150,7 +150,7 @@ class World:
         return next((found for uid in waiting if (found := self.commit(uid, recreate=recreate))), set())
 
     def until_quiet(self, *, most: int = 100) -> list[str]:
-        """Names of evicted pods in order, while every victim is created anew and every ask plans in turn."""
+        """Names of evicted pods in order, while every victim is created again and every ask plans in turn."""
         lost: list[str] = []
         for _ in range(most):
             evicted = self.one_commit(recreate=True)
@@ -171,7 +171,7 @@ class World:
 
 
 def world_of(*sizes: int, total: int | None = None, guaranteed: int = 5, **settings: bool) -> World:
-    """A queue without anything and one with pods v0, v1 ...: each newer than the one before; one node."""
+    """An empty queue, and one with pods v0, v1 and so on, oldest first, on one node."""
     world = World(
         queue("root.a", guaranteed=guaranteed),
         queue("root.b"),

@@ -1,4 +1,4 @@
-"""The text a refused ask is sent: which it is, and when it may change."""
+"""Texts that are sent to refused asks, and when they may change."""
 
 import pytest
 

@@ -73,7 +73,7 @@ def test_candidates_that_do_not_help_are_no_victims() -> None:
 
 @pytest.mark.rule("RNP-4")
 def test_free_capacity_counts_from_the_first_victim_on() -> None:
-    """Free 4, ask 5, pods of 2: one goes, not three."""
+    """With 4 free, an ask of 5 and pods of 2, one pod is evicted and not three."""
     world = world_of(4, v1={"size": 2, "at": 1}, v2={"size": 2, "at": 2}, v3={"size": 2, "at": 3})
     ask(world, 5)
     assert world.victims() == {"v3"}

@@ -100,7 +100,7 @@ def ledger_of(sort: NodeSortSpec, *nodes: NodeFacts, settings: LedgerSettings | 
 
 
 def hold(ledger: Ledger, node: str, *, cpu: int, memory: int = 0, foreign: bool = False) -> None:
-    """A pod on a node, of a queue or one that knows nothing of queues."""
+    """A pod on a node, managed or unmanaged."""
     whose = {"scheduler_name": "other", "queue": "", "app": ""} if foreign else {}
     pod = make_pod(f"on-{node}-{cpu}-{memory}", cpu=cpu, memory=memory, node=node, **whose)
     ledger.apply(on.PodObserved(pod), now=START)
@@ -116,7 +116,7 @@ def scores(ledger: Ledger, *names: str, uid: str = "uid-ask") -> Mapping[NodeNam
 
 
 def order(ledger: Ledger, *names: str) -> list[str]:
-    """Best first; every score must be another."""
+    """Nodes by score, best first. All scores must differ."""
     found = scores(ledger, *names)
     assert len(set(found.values())) == len(names)
     return sorted(found, key=lambda name: -found[name])
@@ -182,7 +182,7 @@ def test_the_order_follows_every_change_of_a_node() -> None:
 
 @pytest.mark.rule("NODE-3")
 def test_only_nodes_that_kube_scheduler_offers_are_scored() -> None:
-    """The fullest is not among those that take the pod."""
+    """The fullest node is not among the nodes that fit the pod."""
     assert scores(four_nodes(BINPACKING), "n01", "n03") == {"n03": TOP_SCORE, "n01": 9}
 
 
@@ -196,7 +196,7 @@ def test_a_binding_under_way_counts_at_once() -> None:
 
 
 def test_what_a_pod_was_promised_itself_does_not_speak_against_a_node() -> None:
-    """With its turn it was counted on n1, the first of equals; for others it is there."""
+    """The turn counted the pod on n1, the first of equal nodes. For other pods it is there."""
     ledger = ledger_of(FAIR, make_node("n1", cpu=10), make_node("n2", cpu=10))
     woken(ledger, now=START)
     assert ledger.view.has_turn(PodUid("uid-ask"))
@@ -284,7 +284,7 @@ def test_unknown_names_have_the_lowest_score() -> None:
 
 
 def test_a_name_given_twice_has_one_score() -> None:
-    """kube-scheduler would add them up."""
+    """kube-scheduler would add up the scores of repeated nodes."""
     assert scores(four_nodes(FAIR), "n02", "n01", "n02") == {"n01": TOP_SCORE, "n02": 9}
 
 

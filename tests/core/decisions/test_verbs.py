@@ -159,7 +159,7 @@ def test_no_eviction_helps_an_ask_whose_queue_has_no_capacity(ledger: Ledger) ->
 
 @pytest.mark.parametrize("cpu", [2000, 5000])
 def test_a_plan_is_offered_when_one_is_due(ledger: Ledger, cpu: int) -> None:
-    """The queue has no capacity either: victims may come from below the same max."""
+    """The queue has no headroom either, since victims may come from below the same max."""
     pod, offer = observed(ledger, cpu=cpu), Offered(PLAN, 0)
     assert decide_preemption(ledger.view, pod.uid, lambda: offer) == offer
 

@@ -1,4 +1,4 @@
-"""Why a pod waits, in sentences that name the other side (E5)."""
+"""Sentences that say why a pod waits, and for what (E5)."""
 
 from dataclasses import replace
 
@@ -50,7 +50,7 @@ def test_e5_pods_before_it_are_counted() -> None:
     ledger = make_ledger(make_queue("root.a", max={"vcore": 2000}))
     for number in range(4):
         asks(ledger, f"p{number}", created=float(number), cpu=1500)
-    # The first has its turn, and holds its place until it has a node.
+    # The first pod has its turn, and holds its capacity until it has a node.
     assert message(ledger, "p3") == "it waits for root.a: 3 pods before it"
 
 

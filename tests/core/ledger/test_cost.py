@@ -1,6 +1,6 @@
-"""Work of the ledger for each step of a pod's life, with forty asks waiting in another queue.
+"""Work of the ledger for each step of a pod's life, while forty asks wait in another queue.
 
-The bounds are what the steps took before the ledger was put into folders and settled pods by itself.
+The bounds are the former costs, from before the ledger was divided into folders and settled pods itself.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def busy_ledger() -> Ledger:
 
 
 def live(ledger: Ledger, name: str, now: float, take: Callable[[str, Callable[[], object]], object]) -> None:
-    """The life of a pod, and the refusal of an ask beside it; ``take`` is given each step by its name."""
+    """The life of a pod, and the refusal of an ask beside it. ``take(name, step)``: called for each step."""
     pod, uid = make_pod(name), PodUid(f"uid-{name}")
 
     def bind() -> None:
@@ -56,7 +56,7 @@ def live(ledger: Ledger, name: str, now: float, take: Callable[[str, Callable[[]
 
 def test_each_step_takes_less_work_than_it_took_once() -> None:
     ledger, found = busy_ledger(), dict[str, int]()
-    # What is counted first costs more than the same after it.
+    # The first count of a step is higher than later ones.
     for at in range(3):
         live(ledger, f"p{at}", START + 10 * at, lambda each, call: found.update({each: effort(call)}))
     assert {step: steps for step, steps in found.items() if steps >= MOST[step]} == {}

@@ -1,4 +1,4 @@
-"""Outcomes of effects: which owner continues, with several writes at once, repetitions and late answers."""
+"""Outcomes of effects: the owner that continues, with concurrent writes, repetitions and late answers."""
 
 from dataclasses import replace
 

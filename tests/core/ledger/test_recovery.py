@@ -1,4 +1,4 @@
-"""A standby that begins to act believes the records on the pods."""
+"""A standby that begins to act uses the records on the pods."""
 
 from dataclasses import replace
 
@@ -79,7 +79,7 @@ def test_one_that_this_instance_has_evicted_itself_is_not_evicted_again() -> Non
 
 @pytest.mark.rule("PRE-20")
 def test_a_plan_of_which_only_a_part_was_written_evicts_no_pod() -> None:
-    """The other victims are no longer known: a plan that is made now names them."""
+    """The other victims are no longer known, so a new plan names them."""
     small = replace(MARKED, size=make_pod(cpu=1000).size)
     other = make_pod("other", queue="root.a", cpu=1000, node="n1")
     ledger = standing_by(RECORDED, small, other)
@@ -101,7 +101,7 @@ def test_what_such_a_plan_has_sent_away_already_counts_for_the_next_one() -> Non
 
 @pytest.mark.rule("PRE-20")
 def test_a_mark_of_a_former_plan_of_the_same_ask_evicts_no_pod() -> None:
-    """The crash lost its removal, and the plan that is carried out now is another one."""
+    """The crash prevented the removal of the record, and another plan is carried out now."""
     stale = replace(MARKED, uid=PodUid("uid-spared"), name="spared", preempted_plan="0-uid-ask", node="n2")
     ledger = standing_by(RECORDED, replace(MARKED, preempted_plan="1-uid-ask"), stale)
     effects = took_over(ledger)

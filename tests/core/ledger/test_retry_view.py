@@ -1,4 +1,4 @@
-"""Filter calls about pods with a reservation: judged as if they had none, and filed where they are."""
+"""Filter calls for pods with a reservation: decided as without it, and without a change of any index."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -92,7 +92,7 @@ def test_a_retry_changes_no_index_and_requests_no_cycle(ledger: Ledger) -> None:
     paths = changed(ledger, *verdict.events, now=START + 1)
     of_pod = f".pods.records[{UID}].admission.reservation"
     its_timer = f".timers.due[({TimerKind.RESERVATION!r}, {UID!r})]"
-    # Which pods the event settled is a note for readers beside the ledger; nothing in it follows from that.
+    # The list of settled pods is for readers outside the ledger, and has no effect inside.
     notes = ".now", ".turns.asked_at", ".pods.settled"
     own = of_pod, its_timer, f".timers.heaps[{int(TimerKind.RESERVATION)}]", *notes
     assert {path for path in paths if not path.startswith(own)} == set()

@@ -1,4 +1,4 @@
-"""The work done at once is small, however much there is to do: a verb that has come waits for it."""
+"""The work in one step is small, however much is due, since a verb may wait for it."""
 
 import statistics
 from dataclasses import replace
@@ -90,7 +90,7 @@ def test_nor_of_one_that_begins_while_many_have_turns() -> None:
 
 
 def test_an_ask_that_comes_of_age_is_not_checked_where_a_node_has_capacity_for_it() -> None:
-    """kube-scheduler has not come to it yet: in a burst that is most of them."""
+    """kube-scheduler has not tried the pod yet, as happens to most pods of a burst."""
     ledger = make_ledger(make_queue("root.a"))
     ledger.apply(on.PodObserved(make_pod("small", created=START)), now=START)
     run_passes(ledger)
@@ -143,7 +143,7 @@ def test_many_come_of_age_some_at_a_time() -> None:
 
 
 def test_many_turns_end_some_at_a_time() -> None:
-    """And all of them when their leases are over, not later (DESIGN-3)."""
+    """All of them end with their leases and not later (DESIGN-3)."""
     ledger = make_ledger(make_queue("root.a", max={"vcore": 1000 * (EXPIRED_AT_ONCE + 1)}))
     for number in range(EXPIRED_AT_ONCE + 3):
         pod = make_pod(f"p{number:03}", created=float(number), gates=(OWN_GATE,))

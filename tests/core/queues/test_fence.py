@@ -1,4 +1,4 @@
-"""How far an ask may look for victims, and what its priority is worth there (PRE-6, LAW-6, LAW-7)."""
+"""The queues in which an ask may find victims, and its priority there (PRE-6, LAW-6, LAW-7)."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ TWO_LEAVES = ("root.parent1.leaf1", "root.parent2.leaf2")
 
 
 def two_parents(first: dict[str, str], second: dict[str, str], **settings: bool) -> World:
-    """An ask of priority 0 in one, two pods of priority -1000 in the other."""
+    """An ask of priority 0 in one queue, and two pods of priority -1000 in the other."""
     world = World(
         queue("root.parent1", leaf=False, **first),
         queue("root.parent1.leaf1", guaranteed=5),
@@ -140,7 +140,7 @@ def test_a_queue_that_cannot_take_the_ask_is_a_fence(
 
 
 def tenants(*, a: int, b: int, system: int) -> World:
-    """Section 3.6: ten cores; a fenced tenant of a (fenced) and b, and a system queue."""
+    """Ten cores, a fenced tenant with the queues a (fenced) and b, and a system queue."""
     world = World(
         queue("root.t1", leaf=False, preemption_policy="fence"),
         queue("root.t1.a", guaranteed=5, preemption_policy="fence"),

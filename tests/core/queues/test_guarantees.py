@@ -1,4 +1,4 @@
-"""How far below and above its guarantee a queue is: the numbers of PRE-8 and PRE-9."""
+"""Distance of a queue from its guarantee, with the figures of PRE-8 and PRE-9."""
 
 from collections.abc import Mapping
 

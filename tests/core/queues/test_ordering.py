@@ -26,7 +26,7 @@ def contender(
 
 
 def in_order(contenders: Sequence[Contender]) -> list[str]:
-    """Take one after another, and return the order."""
+    """Take items one after the other, and return their order."""
     left, taken = list(contenders), []
     while (first := first_of(left)) is not None:
         left.remove(first)

@@ -1,4 +1,4 @@
-"""Priorities of queues: what is pending, offsets, fences, and how a change goes up (PRI-1 to PRI-13)."""
+"""Priorities of queues: pending asks, offsets, fences, and changes that reach ancestors (PRI-1 to PRI-13)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Properties of queues: what they mean, and what goes down to children (Q-4 to Q-6)."""
+"""Properties of queues, and their inheritance by children (Q-4 to Q-6)."""
 
 from collections.abc import Mapping
 from dataclasses import replace

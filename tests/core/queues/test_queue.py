@@ -1,4 +1,4 @@
-"""Queues as documents come and go: states, changes of owner, templates (Q-2 to Q-11, TPL-1 to TPL-5)."""
+"""Queues over several documents: states, changes of owner, templates (Q-2 to Q-11, TPL-1 to TPL-5)."""
 
 from dataclasses import replace
 
@@ -52,7 +52,7 @@ def clean(ledger: Ledger, *, at: float = 0.0) -> list[str]:
 
 @pytest.mark.rule("Q-3")
 def test_a_reload_changes_the_number_of_applications_of_the_root() -> None:
-    """YuniKorn takes it at the creation only; the recommendation is to apply it."""
+    """YuniKorn applies it only at the creation. Paddock applies it at every reload."""
     root = make_queue("root", leaf=False)
     ledger = ledger_with(make_queue("root.a"), root=replace(root, max_applications=1))
     assert ledger.view.tree.root.max_applications == 1
@@ -62,7 +62,7 @@ def test_a_reload_changes_the_number_of_applications_of_the_root() -> None:
 
 @pytest.mark.rule("Q-7")
 def test_queues_in_which_nothing_is_pending_take_no_part() -> None:
-    """Capacity goes to the only queue that asks, whatever stands beside it."""
+    """Capacity goes to the only queue with asks, whatever other queues there are."""
     ledger = make_ledger(make_queue("root.idle"), make_queue("root.busy", max={"vcore": 1000}))
     for name in ("first", "next"):
         ledger.apply(on.PodObserved(make_pod(name, queue="root.busy", app=name)), now=START)
@@ -139,7 +139,7 @@ def test_a_new_leaf_gets_everything_of_the_template() -> None:
 
 @pytest.mark.rule("TPL-3")
 def test_the_nearest_template_above_counts_also_after_a_reload() -> None:
-    """YuniKorn forgets what a managed parent inherited when it reloads; the recommendation is not to."""
+    """At a reload, YuniKorn forgets inherited values of a managed parent. Paddock does not."""
     root = replace(make_queue("root", leaf=False), template=template(20))
     own = replace(make_queue("root.own", leaf=False), template=template(21))
     plain = make_queue("root.plain", leaf=False)

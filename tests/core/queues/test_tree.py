@@ -1,4 +1,4 @@
-"""The tree of queues: what a document makes of it, also when it already runs."""
+"""The tree of queues after a document, at the start and at a reload."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Shares of what is due, and which of two uses more (RES-9, RES-10)."""
+"""Shares of guarantees, and comparisons of shares (RES-9, RES-10)."""
 
 import pytest
 

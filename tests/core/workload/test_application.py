@@ -1,4 +1,4 @@
-"""Application ids, and which pods make one."""
+"""Application ids, and the pods that create one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets: which pods one covers, and what is left for a pod under one or several."""
+"""PodDisruptionBudgets: the pods that one covers, and allowed disruptions under one or several."""
 
 from collections.abc import Mapping
 

@@ -170,7 +170,7 @@ UNFIT = "0/1 nodes are available: 1 node(s) had volume node affinity conflict."
 
 
 def _without_place(**facts: object) -> Ledger:
-    """A pod, or a pod group of it alone, whose turn has come to nothing."""
+    """A pod, or a pod group with this pod only, whose turn was not used."""
     ledger = make_ledger(make_queue("root.a"))
     observed(ledger, "ask", gates=(OWN_GATE,), **facts)
     cycled(ledger)

@@ -1,4 +1,4 @@
-"""The order in which asks get victims: that of their queues, found anew after each plan (F-14)."""
+"""The order in which asks get victims: that of their queues, computed again after each plan (F-14)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,7 +16,7 @@ GUARANTEES: Mapping[str, int] = {"root.full": 10, "root.empty": 10}
 
 
 def due(*queues: QueueSpec, held: Mapping[str, int], asks: Mapping[str, tuple[str, int]]) -> World:
-    """Asks by name, with queue and priority, all due; ``held``: by pods that run, one each."""
+    """Due asks by name, with queue and priority. ``held``: amounts of running pods, one each."""
     world = World(*queues, nodes={"n1": sum(held.values()) + 50})
     for path, count in held.items():
         for number in range(count):
@@ -47,7 +47,7 @@ QUEUES = tuple(queue(path, guaranteed=amount) for path, amount in GUARANTEES.ite
 
 @pytest.mark.rule("F-14", "SORT-3")
 def test_a_queue_at_nothing_of_its_guarantee_goes_before_one_at_nine_tenths() -> None:
-    """However old, and however early in the alphabet, the asks of the other are."""
+    """The age and the names of the other queue's asks do not matter."""
     asks = {"a-old": ("root.full", 0), "b-old": ("root.full", 0), "c-new": ("root.empty", 0)}
     world = due(*QUEUES, held={"root.full": 9}, asks=asks)
     assert order_of(world) == ["c-new", "a-old", "b-old"]
@@ -81,7 +81,7 @@ def test_an_ask_with_a_plan_counts_as_placed_so_that_queues_alternate() -> None:
 
 @pytest.mark.rule("F-14", "SORT-5")
 def test_within_a_leaf_the_order_is_that_of_its_applications() -> None:
-    """The oldest application first, as the leaf says, whatever its asks' priorities."""
+    """The leaf's policy puts the oldest application first, whatever the priorities of its asks."""
     world = World(queue("root.a", guaranteed=9, application_sort_priority="disabled"), nodes={"n1": 50})
     world.asks("young", "root.a", app_id="young", priority=9)
     world.asks("old", "root.a", app_id="old", created=START - 500)

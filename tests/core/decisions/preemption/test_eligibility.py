@@ -156,7 +156,7 @@ def test_no_pod_of_the_asks_own_queue_is_evicted() -> None:
 
 @pytest.mark.rule("PRE-10")
 def test_what_an_ask_holds_itself_is_not_counted_against_it() -> None:
-    """Admitted by filter, so that its queues count it already; another one's promise does count."""
+    """Filter has admitted the ask, so its queues already count it. The promise of another ask counts, too."""
     world = world_of(1, guaranteed=1)
     world.asks("ask", "root.a")
     world.tell(on.PodAdmitted(PodUid("ask"), 1))

@@ -1,4 +1,4 @@
-"""Plans judged again when they are committed: what the laws decide about a forged or an old one."""
+"""Judgement of plans at their commit: verdicts of the laws on forged and outdated plans."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +15,7 @@ from tests.core.preemption_world import World, queue
 
 
 def world_of() -> tuple[World, Plan]:
-    """A plan that takes b1; others that it must not take stand beside it."""
+    """A plan that evicts b1. Other pods, which it must not evict, run beside it."""
     world = World(
         queue("root.p", leaf=False, preemption_policy="fence"),
         queue("root.p.a", guaranteed=3),

@@ -1,4 +1,4 @@
-"""The loop cases of the preemption design (3.7): victims come back at once, and it must become quiet."""
+"""Loops of preemption: victims are created again at once, and evictions must still come to an end."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which node a plan is for, how it is made, and what it or a refusal says (PRE-7, PRE-12 to PRE-15)."""
+"""The node of a plan, the way to it, and the texts of plans and refusals (PRE-7, PRE-12 to PRE-15)."""
 
 import pytest
 

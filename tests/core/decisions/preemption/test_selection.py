@@ -42,7 +42,7 @@ def test_opted_out_pods_come_after_originators_and_those_after_all_others() -> N
 
 @pytest.mark.rule("LAW-1", "PRE-15")
 def test_pods_that_a_disruption_budget_guards_come_last() -> None:
-    """The order holds on a node, and when nodes are compared. If no other pod is left, the plan says so."""
+    """The order holds on one node and between nodes. If only such pods are left, the plan says so."""
     world = World(queue("root.a", guaranteed=9), queue("root.b"), nodes={"n1": 2, "n2": 1})
     world.tell(
         on.ObjectObserved(on.BUDGETS, BudgetFacts("default", "all", (Requirement("app", "Exists", ()),), 0))
@@ -150,7 +150,7 @@ def test_every_victim_that_the_node_needs_goes() -> None:
 
 
 def below_a_max(total: int, sizes: dict[str, tuple[str, int]], ask: int, **settings: bool) -> World:
-    """PRE-18: three leaves below a parent with a max, two nodes with room, pods by (queue and node)."""
+    """PRE-18: three leaves below a parent with a max, two nodes with capacity, pods by queue and node."""
     world = World(
         queue("root.p", leaf=False, max=total),
         *(queue(f"root.p.child{number}", guaranteed=15 if number == 2 else None) for number in (1, 2, 3)),

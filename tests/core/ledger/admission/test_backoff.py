@@ -1,4 +1,4 @@
-"""Applications in back-off, as no node takes their asks (``application.unschedasks.backoff``, CYC-4)."""
+"""Applications in back-off because no node takes their asks (``application.unschedasks.backoff``, CYC-4)."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ from tests.builders import START, filtered, make_ledger, make_node, make_pod, ma
 
 
 def ledger_with(threshold: int, *, nodes: int = 2) -> Ledger:
-    """Of nodes of four cores, with a queue that has this threshold."""
+    """A ledger with nodes of four cores, and a queue with this threshold."""
     properties = {"application.unschedasks.backoff": str(threshold)}
     ledger = make_ledger(replace(make_queue("root.a"), properties=properties), nodes=0)
     for at in range(nodes):
@@ -57,7 +57,7 @@ def test_filter_refuses_an_application_in_back_off_that_is_alone() -> None:
 
 @pytest.mark.rule("CYC-4")
 def test_back_off_begins_with_the_request_after_the_last_allowed() -> None:
-    """kube-scheduler never asks for what no node could take, so the ledger itself checks."""
+    """kube-scheduler calls no filter for a pod that fits no node, so the ledger itself checks."""
     ledger = ledger_with(1)
     created(ledger, "large-0", "large-1", cpu=5000)
     assert ledger.view.cycle_wanted

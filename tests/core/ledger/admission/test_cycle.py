@@ -1,4 +1,4 @@
-"""The order of a cycle over the queues while the ledger goes on, and what a cycle leaves behind."""
+"""The order of a cycle over the queues while the ledger changes, and the objects that a cycle leaves."""
 
 import gc
 from dataclasses import replace
@@ -15,7 +15,7 @@ from tests.builders import START, filtered, make_ledger, make_pod, make_queue
 
 
 def test_a_pass_leaves_nothing_to_the_garbage_collector() -> None:
-    """Branches point at each other, and collecting those of many cycles would stop everything for a while."""
+    """Branches reference each other. Garbage collection of many cycles would block all calls for a while."""
     ledger = make_ledger(make_queue("root.p", leaf=False), make_queue("root.p.a"), make_queue("root.p.b"))
     for name in ("a", "b"):
         pod = make_pod(name, queue=f"root.p.{name}", app=name, gates=(OWN_GATE,))
@@ -35,7 +35,7 @@ def test_a_pass_leaves_nothing_to_the_garbage_collector() -> None:
 def test_turns_used_while_the_pass_goes_on_are_not_counted_twice(
     units: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """F-11: all of x goes before y of the same queue, however few turns a slice gives."""
+    """F-11: all asks of x come before y of the same queue, however few turns a slice gives."""
     monkeypatch.setattr(cycle_module, "WORK_PER_SLICE", units)
     ledger = make_ledger(make_queue("root.a"), make_queue("root.b", max={"vcore": 5000}))
     for app, count, queue, priority in (
@@ -56,7 +56,7 @@ def test_turns_used_while_the_pass_goes_on_are_not_counted_twice(
 
 
 def test_an_application_that_goes_while_its_leaf_is_put_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a ``stateaware`` leaf too, which looks at all of them at once."""
+    """This holds for a ``stateaware`` leaf, too, which checks all of them at once."""
     monkeypatch.setattr(cycle_module, "WORK_PER_SLICE", 1)
     aware = {"application.sort.policy": "stateaware"}
     ledger = make_ledger(replace(make_queue("root.a"), properties=aware))

@@ -48,7 +48,7 @@ def test_pods_that_fit_are_admitted_and_the_others_get_a_reason_once() -> None:
 
 
 def test_the_lease_begins_when_the_gate_is_open() -> None:
-    """Before that the pod cannot know of its turn, and gates are opened one after the other."""
+    """Gates are opened one after the other, and a pod with a closed gate cannot use its turn."""
     ledger = make_ledger(A)
     gated(ledger, "first")
     gated(ledger, "second")
@@ -82,7 +82,7 @@ def test_a_pod_that_fits_on_no_node_gets_that_reason() -> None:
 
 
 def test_what_is_written_there_already_is_not_written_again() -> None:
-    """As after a restart; and what could not be written is."""
+    """After a restart reports are written again, and so are those whose writes failed."""
     ledger = make_ledger(A)
     ledger.apply(on.PodObserved(make_pod("running", node="n1")), now=START)
     text = "QuotaExceeded: root.a max vcore=1"
@@ -102,7 +102,7 @@ def test_only_our_own_gate_is_spoken_of() -> None:
 
 
 def test_a_turn_lasts_while_every_waiting_pod_has_one() -> None:
-    """A cycle would give it again. It ends when a pod waits for the capacity."""
+    """A cycle would only give the turn again. The turn ends when another pod waits for the capacity."""
     ledger = make_ledger(A)
     gated(ledger, "first")
     first, late = PodUid("uid-first"), START + 2 * ledger.view.settings.turn_lease
@@ -116,7 +116,7 @@ def test_a_turn_lasts_while_every_waiting_pod_has_one() -> None:
 
 
 def test_a_gate_that_is_the_only_guard_is_opened_on_no_old_turn() -> None:
-    """The opening failed and was to be repeated; meanwhile others took the capacity by force (F-2)."""
+    """The opening failed and was to be repeated. Meanwhile forced pods took the capacity (F-2)."""
     ledger = make_ledger(make_queue("root.a", max={"vcore": 2000}))
     gated = make_pod("gated", gates=(OWN_GATE,), asks_filter=False)
     ledger.apply(on.PodObserved(gated), now=START)

@@ -1,4 +1,4 @@
-"""When turns that no pod has used are over (DESIGN-3)."""
+"""The end of turns that no pod has used (DESIGN-3)."""
 
 from core.ids import PodUid
 from core.ledger import events as on
@@ -48,7 +48,7 @@ def test_leases_follow_a_change_of_the_setting() -> None:
 
 
 def test_turns_end_in_the_order_in_which_they_were_given() -> None:
-    """And not in that of their leases, which begin when each pod was woken."""
+    """Leases begin when each pod is woken, and their order does not count."""
     ledger = full()
     names = refused(ledger, *(f"p{number:02}" for number in range(EXPIRED_AT_ONCE + 2)), cpu=50)
     leased(ledger, 0.5)

@@ -1,4 +1,4 @@
-"""Which nodes take an ask, and that a turn needs one (DESIGN-3; CYC-7)."""
+"""Nodes that fit an ask. A turn needs one (DESIGN-3, CYC-7)."""
 
 import json
 from dataclasses import replace
@@ -301,7 +301,7 @@ def test_no_pod_is_held_when_tolerating_pods_have_capacity_on_a_cordoned_node(
 
 
 def test_pods_admitted_before_are_subtracted_from_free_capacity() -> None:
-    """The admitted pod has no node yet. An overcommitted node takes nothing off the others."""
+    """The admitted pod has no node yet. An overcommitted node does not reduce the capacity of the others."""
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     for name in ("n1", "n2"):
         ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=1000)), now=START)
@@ -328,7 +328,7 @@ def test_pods_admitted_before_are_subtracted_from_free_capacity() -> None:
 def test_an_application_backs_off_when_so_many_of_its_asks_found_no_node(
     large: int, threshold: int, backs_off: bool, together: bool
 ) -> None:
-    """With a threshold of n exactly n asks never back off: there must be another one to check."""
+    """With a threshold of n, n asks alone never back off. There must be one more ask to check."""
     backoff = {
         "application.unschedasks.backoff": str(threshold),
         "application.unschedasks.backoff.delay": "10s",

@@ -1,4 +1,4 @@
-"""Asks in back-off are checked again when their time has come, however many back off beside them."""
+"""Asks in back-off are checked again at their time, however many others are in back-off."""
 
 from dataclasses import replace
 from typing import Any

@@ -60,7 +60,7 @@ def test_a_cycle_counts_once_under_each_reason_for_which_it_was_requested() -> N
     begun = ledger.view.cycle.begun
     assert {reason: begun[reason] - before.get(reason, 0) for reason in begun} == {
         **dict.fromkeys(before, 0),
-        # The pod was the last one of its application, so that another may run.
+        # The pod was the last one of its application, so another application may run.
         CycleReason.APPLICATION_CHANGED: 1,
         CycleReason.CAPACITY_FREED: 1,
         CycleReason.CLUSTER_CHANGED: 1,
@@ -101,7 +101,7 @@ def test_capacity_freed_for_the_owner_of_a_node_reservation_or_for_a_pod_group_r
     note_group_nowhere(state)
     request_cycle_for_node(state, N1)
     assert state.cycle.freed
-    # A cycle over every ask finds out anew whether a group lacks a node.
+    # A cycle over every ask checks again whether a pod group lacks a node.
     begin_cycle(state)
     end_cycle(state, set())
     request_cycle_for_node(state, N1)

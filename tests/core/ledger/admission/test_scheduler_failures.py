@@ -31,7 +31,7 @@ def says(ledger: Ledger, text: str, *, version: int) -> None:
 
 
 def test_a_failure_that_comes_before_the_wake_up_is_written_costs_no_turn() -> None:
-    """kube-scheduler's watch was behind Paddock's: it tried once more beside the old usage."""
+    """kube-scheduler's watch was behind Paddock's, so it tried once more with the old usage."""
     ledger = freed()
     says(ledger, NO_CAPACITY, version=2)
     assert woken(ledger, now=START) == []

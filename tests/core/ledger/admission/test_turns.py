@@ -138,7 +138,7 @@ def test_an_ask_that_does_not_fit_does_not_hold_back_smaller_ones() -> None:
 
 @pytest.mark.rule("QUO-8", "SORT-1")
 def test_the_parents_capacity_is_divided_by_share() -> None:
-    """Of two in ``x`` each is half of its max; of three in ``p`` each is a third of what ``y`` may have."""
+    """Each of two asks in ``x`` is half of its max. Each of three in ``p`` is a third of the max of ``y``."""
     ledger = make_ledger(
         make_queue("root.p", leaf=False, max={"vcore": 3000}),
         make_queue("root.p.x", max={"vcore": 2000}),

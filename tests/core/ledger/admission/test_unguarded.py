@@ -40,7 +40,7 @@ MONTH = 30 * 86_400.0
 
 
 def gated(name: str, **facts: Any) -> PodFacts:
-    """A pod that only its gate holds."""
+    """A pod that waits only for its gate."""
     return make_pod(name, app=name, gates=(OWN_GATE,), asks_filter=False, **facts)
 
 
@@ -141,7 +141,7 @@ def test_where_filter_is_called_the_turn_is_given_back_as_before() -> None:
 
 @pytest.mark.rule("F-2")
 def test_an_opening_without_an_answer_stays_charged_and_is_asked_for_again() -> None:
-    """The API server may have done it: its watch shows that later, or another request finds it done."""
+    """The gate may be open. The watch shows this later, or another request finds it open."""
     ledger = make_ledger(A)
     show(ledger, gated("first"))
     show(ledger, gated("second"))
@@ -293,7 +293,7 @@ def test_nothing_is_admitted_until_the_queue_is_below_its_max() -> None:
 
 @pytest.mark.rule("F-7")
 def test_bind_holds_the_quota_against_those_that_were_never_admitted() -> None:
-    """Where bind goes through Paddock: as many as fit, whatever others of their kind hold."""
+    """If Paddock handles bind, as many pods are admitted as fit, whatever other unguarded pods hold."""
     ledger = make_ledger(make_queue("root.a", max={"vcore": 2000}))
     names = ("one", "two", "three")
     for name in names:

@@ -112,7 +112,7 @@ def test_an_answer_is_used_for_five_minutes_and_a_failure_for_half_of_one() -> N
 
 @pytest.mark.rule("ID-5")
 def test_groups_that_a_pod_names_are_not_shared_with_the_user_s_other_applications() -> None:
-    """YuniKorn's cache shares them; the recommendation is not to."""
+    """YuniKorn's cache shares the groups. Paddock does not."""
     ledger = ledger_of(ROOT_LEAF)
     observe(ledger, "one", identity=Identity("alice", ("admins",)))
     observe(ledger, "two", identity=Identity("alice"))
@@ -171,7 +171,7 @@ def show(ledger: Ledger, **facts: object) -> None:
 
 @pytest.mark.rule("NS-5")
 def test_only_what_the_namespace_says_is_set_on_its_dynamic_queue() -> None:
-    """YuniKorn wipes the other of the two; the recommendation is to set only what is there."""
+    """YuniKorn clears the other of the two. Paddock sets only the given one."""
     ledger = ledger_of(make_queue("root.kept"), rules=BY_NAMESPACE)
     show(ledger, max=Limit({"vcore": 5000}), max_applications=2)
     observe(ledger, queue="")
@@ -262,7 +262,7 @@ def test_one_that_cannot_be_placed_then_is_tried_again_from_time_to_time() -> No
 
 @pytest.mark.rule("NS-5", "NS-6")
 def test_a_namespace_that_is_shown_after_its_pod_is_waited_for() -> None:
-    """Two watches: the API server had the namespace first."""
+    """There are two watches, although the API server had the namespace first."""
     parent = RuleSpec("tag", create=True, value="namespace.parentqueue")
     ledger = ledger_of(rules=(RuleSpec("tag", create=True, value="namespace", parent=parent),))
     observe(ledger, queue="", namespace="late")
@@ -366,7 +366,7 @@ def test_all_pods_get_another_reason_where_they_are_to_fail() -> None:
 def test_one_that_is_relabelled_before_its_namespace_is_seen(
     key: str, enabled: bool | None, node: str
 ) -> None:
-    """F-21: it was ours by its own words then, and went on waiting for its namespace in an index."""
+    """F-21: the pod was managed by its own labels, and stayed in the index of pods without a namespace."""
     ledger = make_ledger(make_queue("root.a"))
     facts: dict[str, object] = {"scheduler_name": "default-scheduler", "marked": False}
     pod = make_pod("p", namespace="new", node=node, **facts)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Applications that have ended: how many are shown, and how much they may hold (APP-5, F-22)."""
+"""Ended applications: how many are shown, and how much memory they may take (APP-5, F-22)."""
 
 import tracemalloc
 
@@ -16,7 +16,7 @@ LONG = 200_000
 """Characters of an annotation; the API server takes 256 KB of them."""
 
 PER_APPLICATION = 3_500
-"""Bytes of one that says little, in the ledger."""
+"""Bytes of a small application in the ledger."""
 
 
 def end(ledger: Ledger, app: str, *, at: int, **facts: object) -> None:

@@ -1,4 +1,4 @@
-"""F-6: a pod that does not run in the queue that it names is told so."""
+"""F-6: an Event on a pod reports that it does not run in the queue that it names."""
 
 from dataclasses import replace
 
@@ -72,14 +72,14 @@ def test_a_pod_that_does_not_fall_back_gets_no_message(rules: tuple[RuleSpec, ..
 
 
 def test_a_pod_that_joins_others_learns_that_its_own_queue_name_does_not_count() -> None:
-    """Pods without an application id share one, and its first pod has decided."""
+    """Pods without an application id share one application, whose first pod has chosen the queue."""
     ledger = ledger_of()
     first, second = make_pod("first", queue="", app=""), make_pod("second", queue="root.nope", app="")
     assert events_of(ledger, first, second, make_pod("third", queue="root.a", app="")) == [("second", NOPE)]
 
 
 def test_a_pod_that_runs_already_gets_no_message_but_a_line_in_its_story() -> None:
-    """As after a restart."""
+    """A restart has the same result."""
     ledger = ledger_of(listed=False)
     pod = make_pod("p", queue="root.nope", node="n1")
     assert events_of(ledger, pod) == []

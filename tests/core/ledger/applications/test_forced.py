@@ -1,4 +1,4 @@
-"""A pod that has a node when first seen counts somewhere, and no waiting pod gets in by it (F-1)."""
+"""A pod that has a node when it is first seen is counted, and no waiting pod is admitted by it (F-1)."""
 
 from collections.abc import Iterable
 from dataclasses import replace

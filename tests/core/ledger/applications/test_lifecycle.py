@@ -1,4 +1,4 @@
-"""States of applications: what leads to them, how long they last, what counts as running (APP)."""
+"""States of applications: their causes, their duration, and which count as running (APP)."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Applications are known by namespace and id: no pod gets into another's, or is kept out of its own."""
+"""Applications are identified by namespace and id. No pod joins another's, or is excluded from its own."""
 
 from itertools import permutations
 
@@ -62,7 +62,7 @@ def test_the_event_does_not_say_whose_the_other_one_is() -> None:
 
 @pytest.mark.rule("APP-9")
 def test_no_user_gets_the_pods_of_another_marked_failed() -> None:
-    """A Hard gang that cannot come was another's application before."""
+    """Before, a Hard gang that cannot start could be another user's application."""
     ledger = ledger_of(make_queue("root.a"))
     ledger.apply(on.PodObserved(make_pod("gang", gang=make_gang(3), task_group="g")), now=START)
     ledger.apply(on.PodObserved(make_pod("theirs", namespace="other")), now=START)
@@ -186,7 +186,7 @@ def test_what_is_shown_names_the_namespace_where_the_id_alone_would_not_do() -> 
 def test_it_is_the_same_after_a_restart_in_whatever_order_the_namespaces_come(
     settings: LedgerSettings,
 ) -> None:
-    """Within a namespace pods are told by age (`Feeds`); between namespaces the order says nothing."""
+    """Within a namespace pods are reported by age (`Feeds`). Between namespaces the order has no meaning."""
     pods = [
         make_pod("a", queue="root.a", node="n1", identity=ALICE, created=1.0),
         make_pod("b", namespace="other", queue="root.b", node="n1", identity=BOB, created=2.0),

@@ -1,4 +1,4 @@
-"""Which queue an application goes to without any rule (PL-1): the one it names."""
+"""Without placement rules, an application is placed in the queue that it names (PL-1)."""
 
 import pytest
 

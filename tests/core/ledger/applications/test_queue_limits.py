@@ -1,4 +1,4 @@
-"""How many queues placement rules may make, and what becomes of applications beyond that (F-21, PL-11)."""
+"""The limit on dynamic queues, and applications that would exceed it (F-21, PL-11)."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ def ledger_of(*, most: int = 2, total: int = 10, listed: bool = True) -> Ledger:
 
 
 def submit(ledger: Ledger, name: str, queue: str, *, at: float = 0.0, node: str = "") -> str:
-    """The queue that the pod is in, or why it is in none."""
+    """Return the pod's queue, or the reason why it has none."""
     pod = make_pod(name, app=name, queue=queue, node=node, created=START + at, cpu=100)
     ledger.apply(on.PodObserved(pod), now=START + at)
     return standing(ledger, name)
@@ -129,7 +129,7 @@ def test_a_document_that_names_a_queue_takes_it_off_the_number() -> None:
 
 @pytest.mark.rule("PL-12")
 def test_a_pod_that_runs_counts_in_recovery_beyond_it() -> None:
-    """A tenant who names nodes makes no queues by it either."""
+    """A tenant who names nodes cannot create more queues either."""
     ledger = ledger_of(most=1)
     assert submit(ledger, "p0", "root.x.q0", node="n1") == "root.x.q0"
     assert submit(ledger, "p1", "root.x.q1", node="n1") == "root.@recovery@"
@@ -146,7 +146,7 @@ def test_what_ran_before_a_restart_has_its_queue_after_it() -> None:
 
 
 def test_thousands_that_wait_are_not_all_placed_anew() -> None:
-    """Each costs something, and no more can come of it than there is room for queues."""
+    """Each application costs memory, and at most as many are checked again as queues may be created."""
     ledger = ledger_of(most=1)
     for at in range(200):
         submit(ledger, f"p{at}", f"root.x.q{at}")

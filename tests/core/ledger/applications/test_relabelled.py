@@ -1,4 +1,4 @@
-"""Labels that are changed on a pod: seen, reported, and of no effect, also after a restart (F-23)."""
+"""Changed labels of a pod are noticed and reported, but have no effect, even after a restart (F-23)."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The audit names whatever is wrong in a group of pods: each of its fields is corrupted in turn."""
+"""The audit finds every error in a pod group. Each of its fields is corrupted in turn."""
 
 from collections.abc import Callable
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""The audit names every counter that is wrong: each is corrupted in turn."""
+"""The audit finds every wrong counter. Each is corrupted in turn."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
@@ -84,13 +84,13 @@ MESSAGES = {
     "unguarded.reported",
     "applications.tally",
 }
-"""Messages and notes: nothing determines them, so there is nothing to compare them with."""
+"""Messages and notes, which are not derived from facts and so cannot be compared."""
 
 CONFIGURED = {
     *("path", "spec", "max", "parent", "chain", "children", "draining", "dynamic", "entries", "properties"),
     *("paths", "is_root"),
 }
-"""Values that documents and nodes give a queue; the root's max has a corruption of its own."""
+"""Values of a queue that come from documents and nodes. The root's max has its own corruption."""
 
 
 @pytest.mark.corrupts_ledger

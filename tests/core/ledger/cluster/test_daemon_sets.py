@@ -1,4 +1,4 @@
-"""F-10: a pod belongs to a DaemonSet if the DaemonSet says so, not if the pod does."""
+"""F-10: a pod belongs to a DaemonSet only if the DaemonSet selects it, whatever the pod claims."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ SELECTOR = AGENTS.selector
 
 
 def world_of(*sets: DaemonSetFacts, **settings: bool) -> World:
-    """``victim`` of ``root.b`` fills ``n1``, which is where ``ask`` of ``root.a`` wants to be."""
+    """``victim`` of ``root.b`` fills ``n1``, on which ``ask`` of ``root.a`` must run."""
     world = World(queue("root.a"), queue("root.b", guaranteed=1), nodes={"n1": 1}, **settings)
     world.first_pods("app", queue="root.b")
     world.runs("victim", "root.b", app_id="app")
@@ -112,7 +112,7 @@ def test_updates_of_a_daemon_set_count_at_once(deletion: on.Event) -> None:
 
 
 def test_one_that_becomes_known_is_tried_at_once() -> None:
-    """As RNP-1 wants it: without the delay and the 15 s of others."""
+    """RNP-1: neither the delay nor the 15 s of other asks apply."""
     world = world_of()
     ask(world)
     before = world.ledger.view.next_due()

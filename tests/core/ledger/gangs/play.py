@@ -1,4 +1,4 @@
-"""A played cluster around one ledger, for gangs, and the gangs with which tests begin. No tests.
+"""A simulated cluster around one ledger, and gangs for tests. No tests.
 
 Effects are carried out at once, and their outcomes are reported.
 """
@@ -23,7 +23,7 @@ from tests.builders import START, bind_called, filtered, make_gang, make_ledger,
 
 
 class GangPlay:
-    """A played cluster for gangs.
+    """Simulated cluster for gangs.
 
     ``pods``: what the API server has. ``done``: effects in their order. ``failing``: names of kinds of
     effects that are not carried out. ``hidden``: how many placeholders are made and deleted before any watch
@@ -51,7 +51,7 @@ class GangPlay:
         self.tell(on.PodDeleted(PodUid(uid)))
 
     def bind(self, uid: str, node: str = "n1") -> None:
-        """As kube-scheduler does it, filter first."""
+        """Schedule a pod as kube-scheduler does, with filter first."""
         assert self.admitted(uid), uid
         self.tell(on.PodAdmitted(PodUid(uid), self.pods[PodUid(uid)].version))
         assert isinstance(bind_called(self.ledger, uid, node, now=self.now), BindNow)
@@ -195,7 +195,7 @@ class GangPlay:
 
 
 def sized(cpu: int) -> Resource:
-    """Of one member."""
+    """Size of one member."""
     return Resource({"pods": 1, "vcore": cpu})
 
 
@@ -218,7 +218,7 @@ def waiting_gang(members: int = 3, **policy: object) -> GangPlay:
 def started(
     members: int = 2, *, needed: int = 2, cpu: int = 1000, nodes: int = 1, **facts: object
 ) -> GangPlay:
-    """A gang all of whose placeholders have their nodes but the last, with its members waiting."""
+    """A gang with waiting members, in which only the last placeholder has no node."""
     world = play(nodes=nodes)
     for number in range(members):
         world.create(f"m{number + 1}", gang=make_gang(needed, cpu=cpu), task_group="g", **facts)

@@ -1,4 +1,4 @@
-"""Gangs at submit: which are accepted, which are refused until when, and reports of broken definitions."""
+"""New gangs: accepted ones, refused ones with the end of the refusal, and reports of invalid definitions."""
 
 from dataclasses import replace
 

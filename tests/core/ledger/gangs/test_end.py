@@ -1,4 +1,4 @@
-"""Gangs that are over, or never were: nothing is left that would trouble the ledger later."""
+"""Gangs that have ended or never started leave nothing in the ledger."""
 
 from dataclasses import replace
 
@@ -79,7 +79,7 @@ def test_placeholders_that_are_not_made_are_not_reported() -> None:
 
 @pytest.mark.rule("APP-14")
 def test_a_gang_that_is_over_retains_its_numbers_and_not_its_texts() -> None:
-    """Ten thousand are shown for three days, and an annotation may have a quarter of a million letters."""
+    """Ten thousand ended applications are shown for three days, and an annotation may have 256 KB."""
     world = GangPlay(make_ledger(make_queue("root.a")))
     gang = make_gang(1)
     template = PlaceholderTemplate(annotations={"long": "x" * 200_000})

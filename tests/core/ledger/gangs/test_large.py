@@ -8,7 +8,7 @@ from tests.effort import assert_linear
 
 
 def played(members: int) -> None:
-    """Every placeholder is asked for, made, and seen."""
+    """Every placeholder is requested, created and seen."""
     ledger = make_ledger(make_queue("root.a"))
     first = make_pod("m1", gang=make_gang(members), task_group="g")
     todo: list[Effect] = list(ledger.apply(on.PodObserved(first), now=START))

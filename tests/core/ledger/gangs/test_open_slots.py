@@ -1,4 +1,4 @@
-"""Open slots: a member loses its slot with the next timers once its node cannot take it any more."""
+"""Open slots. A member loses its slot at the next timer once the node can no longer take it."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Placeholders: how they are made, and when a gang starts (GANG-1 to GANG-10)."""
+"""Creation of placeholders, and the start of a gang (GANG-1 to GANG-10)."""
 
 from dataclasses import replace
 
@@ -181,7 +181,7 @@ def test_it_counts_as_running_from_its_first_placeholder_on() -> None:
 
 @pytest.mark.rule("GANG-9")
 def test_a_size_that_was_changed_on_the_way_does_not_keep_it_from_starting() -> None:
-    """A LimitRange adds what a placeholder leaves open. YuniKorn's sum would never come out even (APP-4)."""
+    """A LimitRange adds requests to a placeholder. YuniKorn's sums would then never be equal (APP-4)."""
     world = waiting_gang(1)
     (placeholder,) = world.placeholders()
     world._show(replace(placeholder, size=sized(1500)))

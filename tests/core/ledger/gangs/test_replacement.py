@@ -1,4 +1,4 @@
-"""Replacement of a gang's placeholders by its members: the steps, and what can come between."""
+"""Replacement of a gang's placeholders by its members: the steps, and events between them."""
 
 from dataclasses import replace
 
@@ -212,7 +212,7 @@ def test_capacity_that_a_member_does_not_take_is_given_back(tried: bool, patienc
     world = started(1, needed=1)
     world.bind_placeholders()
     if tried:
-        # As an in-tree plugin would have it: filter is not asked.
+        # An in-tree plugin refuses the pod, so filter is not called.
         unscheduled = replace(world.pods[PodUid("uid-m1")], unscheduled="0/1 nodes are available: 1 taint")
         world._show(unscheduled)
     world.wait(patience - 1)
@@ -313,7 +313,7 @@ def test_a_step_that_could_not_be_done_is_tried_again(kind: str) -> None:
 
 @pytest.mark.rule("GANG-20")
 def test_a_link_whose_answer_was_lost_is_taken_off_again() -> None:
-    """The record may have been written. A start that finds it would reserve capacity that no member needs."""
+    """The record may have been written. A later start would reserve capacity that no member needs."""
     world = started(1, needed=1)
     held = hold_back(world, "WriteRecord")
     world.bind_placeholders()

@@ -1,4 +1,4 @@
-"""Replacements at a time: how many, in which order, and that none waits long for one that is stuck."""
+"""Concurrent replacements: their number and order. A stuck one does not delay others for long."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -42,7 +42,7 @@ class Cluster(GangPlay):
             self.create(name, app=app, gang=make_gang(members, cpu=100), cpu=100, task_group="g", **facts)
 
     def let(self, most: int = 1) -> None:
-        """Carry out that many deletions of placeholders, in the order of the requests."""
+        """Perform some of the deletions of placeholders, in the order of their requests."""
         for _ in range(most):
             free = (uid for uid in self.held if self.pods[uid].app_id not in self.stuck)
             uid = next(free, None)
@@ -136,7 +136,7 @@ def test_kube_scheduler_comes_to_those_of_higher_priority_first() -> None:
 
 
 def with_one_stuck() -> Cluster:
-    """A gang whose placeholders are deleted, and stay."""
+    """A gang whose placeholders are being deleted but do not disappear."""
     cluster = Cluster()
     cluster.stuck.add("a")
     cluster.gang("a", 20)
@@ -194,7 +194,7 @@ def test_writes_that_fail_hold_no_pod_up() -> None:
 
 
 def test_it_is_known_when_the_next_may_begin() -> None:
-    """A clock that moves from event to event must stop there."""
+    """A clock that jumps from timer to timer must stop at this moment."""
     cluster = played(("a", 5))
     linked = cluster.now
     due = cluster.ledger.view.next_due()
@@ -233,7 +233,7 @@ def test_an_instance_that_takes_over_begins_no_more_than_the_one_before() -> Non
 
 
 def offered_others(cluster: Cluster, uid: str) -> None:
-    """kube-scheduler tries a pod, and does not offer the node that is its own."""
+    """kube-scheduler tries a pod and does not offer the pod's slot."""
     cluster.tell(on.FilterCalled(PodUid(uid)))
     sent = SentRefusal(NODE_RESERVED.text, NODE_RESERVED.code, 1)
     cluster.tell(on.PodRefused(PodUid(uid), NODE_RESERVED, sent))
@@ -278,7 +278,7 @@ def test_one_that_is_refused_its_node_again_has_ten_seconds() -> None:
 
 @pytest.mark.rule("GANG-12")
 def test_asks_whose_turn_was_counted_there_take_no_capacity_away() -> None:
-    """Others may be admitted to a node with capacity for one, and be placed elsewhere."""
+    """Others may be admitted while one node has capacity for one of them, and be placed on another node."""
     cluster = Cluster(nodes=2)
     cluster.tell(on.ObjectObserved(on.NODES, make_node("n1", cpu=100)))
     cluster.gang("a", 1)

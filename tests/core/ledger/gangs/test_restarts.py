@@ -1,6 +1,6 @@
-"""A gang after a restart of Paddock, or where a standby acts (GANG-5, GANG-20).
+"""A gang after a restart of Paddock, or after a standby begins to act (GANG-5, GANG-20).
 
-Placeholders and replacements go on. Records are believed only on pods that existed before.
+Placeholders and replacements continue. Records count only on pods that existed before.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Two instances watch the same gang and one acts: what the other does when its time has come."""
+"""Two instances watch the same gang and one acts, until the other takes over."""
 
 from collections.abc import Callable
 
@@ -39,7 +39,7 @@ class Pair:
         self.world.tell = tell_both  # type: ignore[method-assign]
 
     def hold_back(self, *kinds: type[Effect]) -> None:
-        """Neither carry out nor answer these effects from now on: the instance dies before."""
+        """Neither perform nor answer these effects from now on, as if the instance died before them."""
         carry_out: Callable[..., None] = self.world._carry_out
 
         def only_others(effect: Effect, *, reached: bool) -> None:

@@ -1,4 +1,4 @@
-"""The end of a gang whose time is over, or that has lost its placeholders or the pods they are for."""
+"""The end of a gang after its time-out, or after it lost its placeholders or its members."""
 
 import pytest
 
@@ -58,7 +58,7 @@ def test_hard_the_note_is_written_before_anything_is_taken_back() -> None:
 
 @pytest.mark.rule("GANG-16", "APP-9")
 def test_one_that_runs_already_does_not_fail() -> None:
-    """A pod of it was given a node by somebody else."""
+    """Another scheduler gave a node to a pod of the gang."""
     world = waiting_gang(3, style=GangStyle.HARD, timeout=20)
     world.bind_placeholders(most=1)
     world.create("m2", task_group="g", node="n1")

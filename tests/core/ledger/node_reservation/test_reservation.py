@@ -1,4 +1,4 @@
-"""Nodes that are reserved for one ask (CYC-2, CYC-6): for which, which node, from whom, and until when."""
+"""Node reservations: for which ask, on which node, against which pods, and for how long (CYC-2, CYC-6)."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ LARGE = make_pod("large", cpu=3000, app="large", created=AGED)
 
 
 def cluster(*cpus: int, listed: bool = True) -> Ledger:
-    """A node for each of ``cpus``, n1 and so on: a third of it free, the others held by a pod each."""
+    """A node for each of ``cpus``, n1 and so on. A third is free, and a pod holds each other third."""
     ledger = make_ledger(make_queue("root.a"), nodes=0, listed=listed)
     for at, cpu in enumerate(cpus, 1):
         ledger.apply(on.ObjectObserved(on.NODES, make_node(f"n{at}", cpu=cpu)), now=START)
@@ -49,7 +49,7 @@ def on_node(at: int, number: int, cpu: int) -> PodFacts:
 
 
 def passed(ledger: Ledger, *, at: float = 0.0) -> list[Effect]:
-    """Effects of all cycles that are wanted by then."""
+    """Run all requested cycles and return their effects."""
     effects: list[Effect] = list(ledger.apply(on.TimePassed(), now=START + at))
     while ledger.view.cycle_wanted:
         effects += ledger.apply(on.CycleDue(), now=START + at)
@@ -92,7 +92,7 @@ def test_a_node_is_reserved_once_the_ask_is_two_seconds_old() -> None:
 
 @pytest.mark.rule("CYC-6")
 def test_none_is_reserved_in_a_cluster_that_is_merely_full() -> None:
-    """The capacity that a pod leaves there goes to the next ask with a turn."""
+    """Capacity that a pod frees on this node serves the next ask with a turn."""
     ledger = cluster(3000, 3000)
     ledger.apply(on.PodObserved(LARGE), now=START)
     passed(ledger)
@@ -168,7 +168,7 @@ def test_what_an_ask_would_leave(free: dict[str, int], asked: dict[str, int], le
 
 @pytest.mark.rule("CYC-6")
 def test_the_node_with_the_least_left_is_reserved() -> None:
-    """Three cores are free on n1 and n2, where five are asked for: of ``vcore`` nothing is left on either."""
+    """Three cores are free on n1 and n2, and five are requested there, so neither node has ``vcore`` left."""
     ledger = cluster(9000, 9000, 3000)
     ledger.apply(on.PodObserved(make_pod("more", cpu=1, memory=2**39, app="small", node="n2")), now=START)
     pod = make_pod("large", cpu=5000, memory=2**39, app="large", created=AGED)

@@ -1,4 +1,4 @@
-"""Tools for tests of pods that start together: show members, bring them to bind, read what is reported.
+"""Tools for tests of pod groups: show members, bring them to bind, read reports.
 
 No tests, and nothing that only one file of tests needs.
 """
@@ -19,7 +19,7 @@ from tests.builders import START, bind_called, filtered, make_pod, make_queue, w
 
 A, B = make_queue("root.a"), make_queue("root.b")
 KEY = GroupKey("default", "g")
-"""The group that members are in unless another one is named."""
+"""Default pod group of members."""
 
 
 def seen(ledger: Ledger, name: str, *, at: float = START, least: int = 3, **facts: Any) -> tuple[Effect, ...]:
@@ -58,7 +58,7 @@ def ring(ledger: Ledger, *names: str, **facts: Any) -> None:
 
 
 def waits(ledger: Ledger, name: str, node: str = "n1", *, at: float = START) -> None:
-    """A member comes through filter and to its bind call."""
+    """Bring a member through filter to its bind call."""
     assert isinstance(filtered(ledger, f"uid-{name}", now=at), Admitted)
     assert isinstance(bind_called(ledger, f"uid-{name}", node, now=at), BindWaits)
 

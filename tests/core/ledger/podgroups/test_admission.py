@@ -1,6 +1,6 @@
-"""Members of a group: all have their turn or none, and they wait for each other in bind.
+"""Members of a pod group: all of them have their turns or none, and they wait for each other in bind.
 
-Also the rest of a group of which only a part is left.
+Also the remainder of a pod group of which only a part is left.
 """
 
 from collections.abc import Iterable
@@ -152,7 +152,7 @@ def test_a_group_that_waited_in_vain_goes_behind_others() -> None:
 
 
 def restarted(*bound: str, pending: Iterable[str] = ("q", "r"), least: int = 3) -> Ledger:
-    """A ledger of a process that finds some on their nodes."""
+    """A ledger of a new process, which finds some members on nodes."""
     ledger = make_ledger(A, listed=False)
     for name in bound:
         seen(ledger, name, node="n1", least=least)

@@ -1,4 +1,4 @@
-"""Pod groups of which a member goes before it has come: the others do not wait for it."""
+"""Pod groups with a member that is deleted before its bind call. The others do not wait for it."""
 
 from dataclasses import replace
 

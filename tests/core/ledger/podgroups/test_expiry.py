@@ -1,4 +1,4 @@
-"""Expiry of pod groups: when the turns of members that do not come are taken back."""
+"""Expiry of pod groups: when members that do not reach bind lose their turns."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.core.ledger.podgroups.play import A, group_of, passed, ring, seen
 
 @pytest.mark.rule("COS-6")
 def test_calls_about_other_pods_hold_back_the_leases_of_a_group() -> None:
-    """While kube-scheduler works through others the members merely stand in its queue."""
+    """While kube-scheduler tries other pods, the members only wait in its queue."""
     ledger = make_ledger(A)
     ring(ledger, "p", "q", "r")
     seen(ledger, "other", pod_group=None, at=START + 1)

@@ -1,4 +1,4 @@
-"""Groups of pods that start together: their members, what they ask for, and refusals until they are complete.
+"""Pod groups: their members, their requirements, and refusals until they are complete.
 
 Groups come from labels and from PodGroup objects.
 """
@@ -242,7 +242,7 @@ def test_the_basic_policy_asks_for_nothing() -> None:
 
 @pytest.mark.rule("COS-24")
 def test_members_under_the_basic_policy_need_have_nothing_in_common() -> None:
-    """Neither a queue nor a priority; when the group becomes a gang, they must."""
+    """Neither queues nor priorities need to agree before the pods become a pod group."""
     ledger = make_ledger(A, B)
     basic, named = Terms(0), PodGroup("g", 0, GroupSource.NATIVE)
     ledger.apply(on.ObjectObserved(on.POD_GROUPS[GroupSource.NATIVE], PodGroupFacts(KEY, basic)), now=START)

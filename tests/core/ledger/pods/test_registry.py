@@ -1,4 +1,4 @@
-"""A pod's way through the ledger: seen early, late, twice, resized, deleted, and mistaken for another."""
+"""A pod in the ledger: seen early, late, twice, resized, deleted, and with another pod's name."""
 
 from itertools import permutations
 

@@ -1,4 +1,4 @@
-"""The asks for which plans are made, and when (PRE-5)."""
+"""Asks for which plans are made, and the times of the attempts (PRE-5)."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def due(world: World, now: float) -> list[str]:
 
 @pytest.mark.rule("PRE-5")
 def test_from_creation_plus_delay_on_and_every_15_seconds_after() -> None:
-    """Delay 30 s, created at 0: first at 30; tried, next at 45, then at 60."""
+    """With a delay of 30 s and creation at 0, the attempts are at 30, 45 and 60."""
     found = world()
     found.asks("ask", "root.a")
     tried = []
@@ -48,7 +48,7 @@ def test_ten_asks_of_a_leaf_at_most_the_most_important_first() -> None:
 
 
 def test_not_one_that_only_kube_scheduler_can_judge_unless_a_setting_says_so() -> None:
-    """An attempt of Paddock would find nothing, and make a preempt call wait for 15 s."""
+    """An attempt would find no plan, and would delay a preempt call by 15 s."""
     found = world()
     found.asks("port", "root.a", complex=True)
     found.asks("daemon", "root.a", complex=True, required_node=NodeName("n1"))

@@ -1,4 +1,4 @@
-"""The order in which the victims of a plan are evicted, and the cost of a budget that forbids one."""
+"""The order in which victims of a plan are evicted, and a budget that forbids an eviction."""
 
 import pytest
 
@@ -17,7 +17,7 @@ QUEUES = (make_queue("root.a"), make_queue("root.b"))
 
 
 class Plan:
-    """A plan of pods on one node, for an ask that needs all; ``x-one`` and ``x-two`` have a budget each."""
+    """A plan for an ask that needs all pods of a node. ``x-one`` and ``x-two`` have a budget each."""
 
     def __init__(self, *victims: str, allowed: int = 1, direct: bool = False) -> None:
         self.ledger = make_ledger(*QUEUES)
@@ -40,7 +40,7 @@ class Plan:
         self.effects += self.ledger.apply(event, now=START)
 
     def write(self) -> None:
-        """Write everything that is to be written on pods."""
+        """Perform all requested writes on pods."""
         while pending := [each for each in self.effects if isinstance(each, WriteRecord)]:
             self.effects = [each for each in self.effects if each not in pending]
             for each in pending:
@@ -119,7 +119,7 @@ def test_where_the_second_may_not_be_evicted_the_capacity_of_the_first_stays_res
 
 
 def test_one_that_was_asked_to_go_counts_as_leaving_until_the_answer() -> None:
-    """Another eviction fails meanwhile: the capacity of both is not for others yet."""
+    """Another eviction fails meanwhile. Other asks cannot use the capacity of either victim yet."""
     plan = Plan("a", "b")
     plan.write()
     plan.answer("a", EvictionOutcome.FAILED)

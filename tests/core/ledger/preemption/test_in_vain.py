@@ -120,7 +120,7 @@ def test_what_counts_no_more_is_not_remembered() -> None:
 
 @pytest.mark.rule("F-25")
 def test_many_that_vanish_at_once_cost_one_wait() -> None:
-    """A user who cancels one large job is no abuser yet."""
+    """A user may cancel one large job without a penalty."""
     world = Vanishing()
     for uid in [world.commits() for _ in range(6)]:
         world.tell(on.PodDeleted(uid))
@@ -190,7 +190,7 @@ def test_an_ask_that_lingers_behind_a_finalizer_is_counted_once_and_at_once() ->
 
 @pytest.mark.rule("F-25", "PL-4")
 def test_new_queues_are_no_way_round_and_no_pod_waits_for_another_namespace() -> None:
-    """Dynamic leaves below one queue: those of a namespace count together, whichever it creates."""
+    """Dynamic leaves of one namespace below a queue count together."""
     world = Vanishing()
     parent = queue("root.d", leaf=False, guaranteed=20)
     partition = make_partition(queue("root.b"), parent)

@@ -38,7 +38,7 @@ class Offering(World):
         return self.offer(ONE, candidates=[node])
 
     def offer(self, uid: PodUid, *, candidates: list[str] | None = None) -> Plan:
-        """Offer kube-scheduler the plan that it gets now."""
+        """Offer kube-scheduler the present plan."""
         plan = self.plan(uid, candidates=candidates)
         assert isinstance(plan, Plan)
         chosen = tuple(on.ChosenVictim(each.uid, "why") for each in plan.victims)
@@ -95,7 +95,7 @@ def test_two_plans_of_one_instant_do_not_exceed_the_guarantee_together() -> None
 
 @pytest.mark.rule("F-12", "PRE-20")
 def test_a_plan_that_an_offer_has_overtaken_is_not_carried_out() -> None:
-    """Made before the offer, and judged after it."""
+    """The plan is made before the offer and judged after it."""
     world = Offering(guaranteed=1)
     made = world.plan(TWO)
     assert isinstance(made, Plan)
@@ -184,7 +184,7 @@ def test_a_node_reserved_for_an_ask_so_far_is_given_up_for_that_of_its_offer() -
 
 @pytest.mark.rule("F-12")
 def test_capacity_elsewhere_gives_the_ask_its_turn_and_leaves_the_offer_standing() -> None:
-    """kube-scheduler may be carrying it out, and cannot be told otherwise."""
+    """kube-scheduler may be carrying out the offer, and cannot be stopped."""
     world = Offering()
     plan = world.offer(ONE)
     world.tell(on.ObjectObserved(on.NODES, make_node("n3")), now=LATER)
@@ -200,7 +200,7 @@ def test_capacity_elsewhere_gives_the_ask_its_turn_and_leaves_the_offer_standing
 
 @pytest.mark.rule("F-12")
 def test_a_turn_that_came_to_nothing_leaves_the_offer_standing() -> None:
-    """kube-scheduler found no node, asked for victims, and says both in one text."""
+    """kube-scheduler found no node, called preempt, and reports both in one text."""
     world = Offering()
     world.tell(on.ObjectObserved(on.NODES, make_node("n3")), now=LATER)
     woken(world.ledger, now=LATER)

@@ -1,4 +1,4 @@
-"""Starts of quota reclaim: when they are due, what ends them early, and what they outlive."""
+"""Starts of quota reclaim: their times, events that cancel them, and events that do not."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ A, B = QueuePath("root.a"), make_queue("root.b")
 
 
 def small(cpu: int) -> QueueSpec:
-    """A queue whose pods go ``DELAY`` seconds after its quota has shrunk."""
+    """A queue whose pods are evicted ``DELAY`` seconds after its quota has shrunk."""
     return replace(make_queue(A, max={"vcore": cpu}), properties={"quota.preemption.delay": f"{DELAY:.0f}s"})
 
 
@@ -26,7 +26,7 @@ def configured(ledger: Ledger, *queues: QueueSpec, preempts: bool = True, at: fl
 
 
 def shrunk(*, preempts: bool = True) -> Ledger:
-    """A queue with more on its node than its quota allows since a moment ago."""
+    """A queue whose usage has just come to exceed its quota."""
     ledger = make_ledger(make_queue(A, max={"vcore": 9000}), B)
     ledger.apply(on.PodObserved(make_pod("runs", cpu=6000, node="n1", queue=A)), now=START)
     configured(ledger, small(9000), B, preempts=preempts)
@@ -39,7 +39,7 @@ def tick(ledger: Ledger, at: float) -> None:
 
 
 def wakes_for_it(ledger: Ledger) -> bool:
-    """True if the ledger waits for the start of the queue, which comes before anything else."""
+    """True if the next timer of the ledger is the queue's start."""
     moment = ledger.view.next_due()
     return moment is not None and moment <= START + DELAY
 

@@ -1,4 +1,4 @@
-"""Records of victims, and how a marked pod counts."""
+"""Records of victims, and the counters of a marked pod."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -34,7 +34,7 @@ def ledger_with(*pods: object) -> Ledger:
 
 
 def counted(ledger: Ledger, counter: str) -> list[int]:
-    """Of the leaf, its parent and the root."""
+    """Preempting amounts of the leaf, its parent and the root."""
     leaf = ledger.view.tree.get("root.p.a")
     assert leaf is not None
     return [getattr(queue, counter).get("vcore") for queue in leaf.chain]
@@ -70,7 +70,7 @@ def test_what_kube_scheduler_has_preempted_counts_while_it_terminates(
 
 @pytest.mark.rule("PRE-21")
 def test_a_marked_pod_that_is_bound_to_no_node_counts_as_nothing_more() -> None:
-    """The first list shows it with the mark."""
+    """The first list shows the victim with its record."""
     ledger = make_ledger(make_queue("root.p", leaf=False), make_queue("root.p.a"), listed=False)
     ledger.apply(on.PodObserved(make_pod("ask", queue="root.p.a", preempted_for=BOUND)), now=START)
     assert counted(ledger, "pending") == [1000, 1000, 1000]

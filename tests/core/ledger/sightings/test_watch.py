@@ -1,4 +1,4 @@
-"""Complete lists, also of an API server whose etcd was restored, beside what Paddock itself did (F-8)."""
+"""Complete lists, even after a restore of etcd, beside Paddock's own writes (F-8)."""
 
 from collections.abc import Iterable
 
@@ -81,7 +81,7 @@ def bound(ledger: Ledger, at: float = 0.0) -> None:
 
 
 def test_a_list_is_believed_though_its_versions_are_lower(ledger: Ledger) -> None:
-    """Etcd was restored: the pod runs, and there was a time when it had none."""
+    """After a restore of etcd the pod runs, although an older version had no node."""
     see(ledger, version=500, cpu=3000)
     relist(ledger, make_pod(version=7, node="n1"))
     assert held(ledger) == ALLOCATED
@@ -134,7 +134,7 @@ def test_a_forged_version_is_believed_for_a_while_only(ledger: Ledger) -> None:
 
 
 def test_the_watch_is_believed_at_once_when_it_shows_a_node(ledger: Ledger) -> None:
-    """A pod never loses its node: a body without one is older, whatever it says."""
+    """A pod never loses its node, so a body without a node is older, whatever its version."""
     see(ledger, version=5)
     offer(ledger, version=FAR, cpu=1)
     see(ledger, 1, version=6, node="n1")
@@ -168,7 +168,7 @@ def test_nor_from_a_body_that_names_a_node(ledger: Ledger) -> None:
     "forged", [{"scheduler_name": "other", "app": "", "queue": ""}, {"queue": "root.b"}, {"app": "other"}]
 )
 def test_whose_a_pod_is_is_not_decided_by_a_body(ledger: Ledger, forged: dict[str, object]) -> None:
-    """Otherwise the class of a pod, and its application, would be final before a watch has shown it."""
+    """Otherwise a body would decide finally about the pod's class and application, before any watch."""
     offer(ledger, version=FAR, **forged)
     see(ledger, 1, version=2, node="n1")
     assert held(ledger, 1) == ALLOCATED
@@ -181,7 +181,7 @@ def test_whose_a_pod_is_is_not_decided_by_a_body(ledger: Ledger, forged: dict[st
 
 @pytest.mark.parametrize("queue", ["root.b", "root.nowhere"])
 def test_an_invented_pod_does_not_place_the_application_of_another(queue: str) -> None:
-    """No list or watch has shown a pod of it before the first one that is real."""
+    """No list or watch has shown a pod of the application before the first real one."""
     ledger = make_ledger(make_queue("root.a"), make_queue("root.b"))
     offer(ledger, name="invented", queue=queue)
     see(ledger, 1)
@@ -216,7 +216,7 @@ def test_a_pod_that_came_before_is_deleted(ledger: Ledger) -> None:
 
 
 def test_each_request_of_a_list_counts_anew(ledger: Ledger) -> None:
-    """A continue token has expired: the pages that are told were requested later."""
+    """A continue token has expired, so the reported pages were requested later."""
     request(ledger)
     offer(ledger)
     relist(ledger)
@@ -277,7 +277,7 @@ def test_a_binding_that_etcd_has_lost_is_believed_no_longer_than_that(ledger: Le
 
 
 def test_a_binding_is_believed_while_the_watch_has_not_come_to_where_the_list_ended(ledger: Ledger) -> None:
-    """The Binding may be about to appear, however late it is."""
+    """The Binding may still appear, however late."""
     see(ledger, version=5)
     request(ledger)
     bound(ledger)

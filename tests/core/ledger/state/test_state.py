@@ -1,4 +1,4 @@
-"""Objects that the garbage collector may leave alone."""
+"""Objects that the garbage collector need not visit."""
 
 import gc
 
@@ -7,7 +7,7 @@ from tests.builders import START, make_ledger, make_pod, make_queue
 
 
 def test_a_new_pod_makes_no_index_of_all_pods_young_again() -> None:
-    """The collector would walk it all with the youngest objects, in which time no call is answered."""
+    """The collector would visit all of it with the youngest objects. No call is answered meanwhile."""
     ledger = make_ledger(make_queue("root.a"))
     for number in range(50):
         ledger.apply(on.PodObserved(make_pod(f"p{number}", queue="root.a")), now=START)

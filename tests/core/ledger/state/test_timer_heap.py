@@ -1,4 +1,4 @@
-"""The timer heap: its order, what is set and cancelled meanwhile, and the cost of reading it."""
+"""The timer heap: its order, changes while it is read, and the cost of reading."""
 
 from typing import Literal
 

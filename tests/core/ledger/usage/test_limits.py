@@ -195,7 +195,7 @@ def test_a_reload_counts_anew_and_evicts_no_pod() -> None:
 
 
 def test_a_pod_refused_after_its_wake_up_leaves_the_capacity_to_others() -> None:
-    """Alice's pod is woken first; before it comes, another of hers uses up what she may have."""
+    """Alice's pod is woken first. Before its filter call, another pod of hers uses up her limit."""
     full = replace(make_queue(LEAF), max=Limit({"vcore": 10}))
     queues = [full if queue.path == LEAF else queue for queue in tree(parent=(limit("alice", vcore=10),))]
     ledger = make_ledger(*queues)
@@ -212,7 +212,7 @@ def test_a_pod_refused_after_its_wake_up_leaves_the_capacity_to_others() -> None
 
 @pytest.mark.rule("QUO-13", "UGM-8")
 def test_an_application_that_ends_while_it_waits_lets_another_run() -> None:
-    """The bound pod is deleted and the other fits nowhere: the application still held its place."""
+    """The bound pod is deleted and the other fits on no node. The application still counted as running."""
     ledger = make_ledger(*tree(leaf=(limit("u", apps=1, vcore=20),)))
     assert ask(ledger, "one", cpu=20, app="first") == ""
     assert ask(ledger, "big", cpu=30, app="first").startswith("UserQuotaExceeded")

@@ -1,4 +1,4 @@
-"""Usage above a max: what others force is charged, reported once, and blocks what would add to it (F-24)."""
+"""Usage above a max: forced pods are charged and reported once, and asks that would add to it wait (F-24)."""
 
 import pytest
 
@@ -103,7 +103,7 @@ def test_a_user_over_his_limit_is_reported() -> None:
 
 
 def test_the_root_is_no_quota() -> None:
-    """A node that goes away leaves its pods charged."""
+    """Pods of a deleted node stay charged."""
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     assert events_after(ledger, make_pod("p", node="gone")) == []
     assert ledger.view.over_max == {}
@@ -180,7 +180,7 @@ def test_metrics_of_it() -> None:
 
 @pytest.mark.parametrize("size", [3000, 2000])
 def test_what_the_first_list_shows_is_reported_too(size: int) -> None:
-    """Pods may have been forced while this process was away; those of the newest are blamed."""
+    """Pods may have been forced while no process ran. The report names the newest ones."""
     ledger = make_ledger(make_queue("root.a", max={"vcore": 2000}), listed=False)
     events = events_after(ledger, make_pod("p", node="n1", cpu=size))
     assert len(events) == (size > 2000)

@@ -1,4 +1,4 @@
-"""Quota held between filter and bind: how long, and what ends it (DESIGN-3, Reservations)."""
+"""Quota reservations between filter and bind: their duration and their end (DESIGN-3, Reservations)."""
 
 import pytest
 
@@ -78,7 +78,7 @@ def test_a_new_filter_call_begins_it_anew(ledger: Ledger) -> None:
 @pytest.mark.rule("F-2")
 @pytest.mark.parametrize(("again", "held"), [(False, PENDING), (True, RESERVED)])
 def test_a_new_admission_outlives_the_bind_call_before_it(ledger: Ledger, again: bool, held: object) -> None:
-    """kube-scheduler gave that call up and tries the pod anew: the last answer counts."""
+    """kube-scheduler gave up that call and retries the pod, so the last answer counts."""
     bind_called(ledger, UID, N1, now=START + 1)
     if again:
         filtered(ledger, UID, now=START + 29)
@@ -232,7 +232,7 @@ def test_updates_older_than_the_question_leave_it_alone_without_newer_ones_too()
 
 
 def unlisted_ledger() -> Ledger:
-    """As `make_ledger`, with the list of pods still to come."""
+    """A ledger as of `make_ledger`, before the list of pods."""
     ledger = Ledger()
     partition = make_partition(make_queue("root.a", max={"vcore": 1000}))
     ledger.apply(on.Configured(partition, LedgerSettings()), now=START)

@@ -1,4 +1,4 @@
-"""Filters of placement rules, with what matches names given from outside (PL-5)."""
+"""Filters of placement rules, with a given function that matches names (PL-5)."""
 
 import pytest
 

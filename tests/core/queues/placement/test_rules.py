@@ -16,7 +16,7 @@ NAMESPACE = {"namespace": "dev"}
 
 
 def placed(tree: QueueTree, *rules: RuleSpec, user: str = "alice", **request: object) -> str:
-    """The path, with ``+`` before each level that is made, or the refusal's text."""
+    """Return the path, with ``+`` before each new level, or the text of the refusal."""
     asked = PlacementRequest(user=user, groups=(user,), **request)  # type: ignore[arg-type]
     found = decide_queue(tree, rules, asked)
     if isinstance(found, Refusal):
@@ -179,7 +179,7 @@ def test_a_forced_application_is_never_refused() -> None:
 
 @pytest.mark.rule("PL-10")
 def test_a_forced_application_does_not_fall_back_to_the_default_queue() -> None:
-    """Unless it ran before Paddock began to: by that very rule it may be in there."""
+    """A pod that ran before Paddock's start is an exception, since this rule may have placed it there."""
     tree = tree_of(make_queue("root.default"))
     asked = {"requested": "root.nowhere", "forced": True}
     assert placed(tree, RuleSpec("provided"), **asked) == "root.@recovery@"

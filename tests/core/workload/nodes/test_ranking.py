@@ -1,4 +1,4 @@
-"""The remembered order of nodes: as if sorted anew, although only changed nodes are checked."""
+"""The stored order of nodes equals a new sort, although only changed nodes are checked."""
 
 from collections.abc import Iterable
 
@@ -17,7 +17,7 @@ scores = st.sampled_from([0.0, 0.1, 0.5, 1.0, float("inf"), -float("inf")])
 
 
 class Nodes:
-    """Nodes with scores of our own choice, and a note of those that were checked."""
+    """Nodes with given scores, and a list of the nodes that were checked."""
 
     def __init__(self, count: int) -> None:
         self.ranking = NodeRanking()
@@ -58,7 +58,7 @@ Change = tuple[NodeName, float | None]
 def test_any_changes_leave_the_order_as_if_sorted_anew(
     count: int, rounds: list[tuple[list[Change], set[NodeName], float]]
 ) -> None:
-    """``rounds``: changes (a node without a score goes), nodes offered, another score for one of them."""
+    """``rounds``: changed scores (None removes a node), offered nodes, and another score for one of them."""
     nodes = Nodes(count)
     for changes, offered, score in rounds:
         for name, changed in changes:

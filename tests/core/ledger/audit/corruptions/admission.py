@@ -1,4 +1,4 @@
-"""Ways to make pending pods and their turns wrong. No tests."""
+"""Corruptions of pending pods and turns. No tests."""
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.state.admission import Seat, Turn, WaitingKey

@@ -1,4 +1,4 @@
-"""Ways to make applications wrong. No tests."""
+"""Corruptions of applications. No tests."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""A ledger with one pod in every situation, and values to corrupt it with. No tests."""
+"""A ledger with one pod in every situation, and values for its corruption. No tests."""
 
 from collections.abc import Callable
 
@@ -58,4 +58,4 @@ def busy_ledger() -> Ledger:
 
 
 Corruption = tuple[str, str, Callable[[State], object]]
-"""The field of the state that is made wrong, what the audit says first of it, and how."""
+"""A corrupted field of the state, the first finding of the audit about it, and the corruption."""

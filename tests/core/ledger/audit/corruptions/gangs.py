@@ -1,4 +1,4 @@
-"""Ways to make gangs and pod groups wrong. No tests."""
+"""Corruptions of gangs and pod groups. No tests."""
 
 from core.ids import AppId, NodeName, PodUid
 from core.ledger.state.gangs import InLine, Place, Role

@@ -1,4 +1,4 @@
-"""Ways to make indexes of pods wrong. No tests."""
+"""Corruptions of indexes of pods. No tests."""
 
 from core.ids import PodUid
 from core.ledger.pods.record import NO_DAEMON_SET

@@ -1,4 +1,4 @@
-"""Ways to make node reservations and preemption wrong. No tests."""
+"""Corruptions of node reservations and preemption. No tests."""
 
 from core.ids import NodeName, PodUid
 from core.ledger.state.preemption import Offer, Stage

@@ -1,4 +1,4 @@
-"""Ways to make queues wrong. No tests."""
+"""Corruptions of queues. No tests."""
 
 from collections.abc import Callable
 

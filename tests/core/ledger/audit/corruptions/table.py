@@ -1,4 +1,4 @@
-"""Everything that is made wrong in a `busy_ledger`. No tests."""
+"""All corruptions of a `busy_ledger`. No tests."""
 
 from tests.core.ledger.audit.corruptions.admission import ADMISSION
 from tests.core.ledger.audit.corruptions.applications import APPLICATIONS

@@ -1,4 +1,4 @@
-"""Ways to make timers wrong. No tests."""
+"""Corruptions of timers. No tests."""
 
 from collections.abc import Callable
 from functools import partial
@@ -114,7 +114,7 @@ TIMERS: list[Corruption] = [
         lambda state: set_timer(state, TimerKind.UNADMITTED, PodUid("uid-waiting"), START),
     ),
     ("timers.due", "timer UNPLACED of uid-ungated", _lost(TimerKind.UNPLACED, PodUid("uid-ungated"))),
-    # A timer is lost, or late, of every kind that a `busy_ledger` has.
+    # For every kind of timer in a `busy_ledger`, one is lost or late.
     *[
         ("timers.due", f"timer {kind.name} of {key}", corrupted)
         for kind, key in SET_IN_BUSY_LEDGER

@@ -1,4 +1,4 @@
-"""Ways to make usage, nodes and free capacity wrong. No tests."""
+"""Corruptions of usage, nodes and free capacity. No tests."""
 
 from collections.abc import Callable
 
@@ -34,7 +34,7 @@ def _wrong_verdict(state: State) -> None:
 
 
 def _ranking(corrupt: Callable[[NodeRanking], object]) -> Callable[[State], object]:
-    """Of nodes that somebody has asked about."""
+    """Free capacity of nodes that was read before."""
 
     def corrupted(state: State) -> None:
         corrupt(state.usage.free_capacity.ranked(state.config.node_sort, state.cluster.nodes))
