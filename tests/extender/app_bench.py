@@ -1,4 +1,4 @@
-"""The whole server over a fake API server, for the tests of its life and of its command line."""
+"""The whole server with a fake API server, for tests of its life and of its command line."""
 
 import asyncio
 import gc
@@ -43,7 +43,7 @@ def unused_port() -> int:
 
 
 class Server:
-    """An app over a fake API server that holds a node and the documents; ``log``: what it logged."""
+    """An app with a fake API server that has a node and the documents. ``log``: its log lines."""
 
     def __init__(self, api: FakeApi, client: ApiClient, session: ClientSession) -> None:
         self.api = api
@@ -98,7 +98,7 @@ class Server:
         return [line for line in lines if line["event"] == event]
 
     async def until_shown(self, path: str, *texts: str) -> str:
-        """Ask the admin port until its answer has all the texts."""
+        """Request a path of the admin port until the answer has all the texts."""
         shown = ""
         with suppress(TimeoutError):
             async with asyncio.timeout(5):
@@ -132,7 +132,7 @@ async def server(kubeconfig: Callable[[FakeApi], str]) -> AsyncIterator[Server]:
 
 @pytest.fixture(autouse=True)
 def undone() -> Iterator[None]:
-    """Undo what a process does to itself at its start."""
+    """Undo the changes that a start makes to the process."""
     yield
     gc.unfreeze()
     structlog.reset_defaults()

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the shell: a fake API server, and a client that speaks to it."""
+"""Fixtures for tests of the shell: a fake API server and its client."""
 
 import json
 from collections.abc import AsyncIterator

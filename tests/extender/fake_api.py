@@ -42,7 +42,7 @@ class Fault:
     answer: Answer
 
     def takes(self, request: Request) -> bool:
-        """True if this request is one to break; it is counted."""
+        """True if this request must be broken. It is counted."""
         hit = (
             self.times > 0
             and self.method in ("", request.method)
@@ -56,8 +56,8 @@ class Fault:
 class FakeApi:
     """The server.
 
-    ``requests``: all that arrived. ``tokens``: bearer tokens it accepts, None for all. ``clock``: the time of
-    its Date header. ``silent``: watches send nothing and stay open.
+    ``requests``: all received requests. ``tokens``: accepted bearer tokens, None for all. ``clock``: the time
+    of its Date header. ``silent``: True to keep watches open without any message.
     """
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class FakeApi:
         return self
 
     async def stop(self) -> None:
-        """Go away; `start` comes back on the same port with the same objects."""
+        """Stop the server. `start` continues on the same port with the same objects."""
         self.cut()
         if self._runner is not None:
             await self._runner.cleanup()
@@ -114,7 +114,7 @@ class FakeApi:
     # --- its objects
 
     def apply(self, path: str, obj: Json) -> Json:
-        """Create or replace the object in the collection ``path``; watchers are told."""
+        """Create or replace the object in the collection ``path``, and inform its watches."""
         meta = {"namespace": Target.of(path).namespace, "uid": f"uid-{next(self._numbers)}"}
         meta = {name: value for name, value in meta.items() if value} | obj["metadata"]
         target = self._named(path, meta["name"], meta.get("namespace", ""))
@@ -166,7 +166,7 @@ class FakeApi:
         watch: bool | None = None,
         times: int = 1,
     ) -> None:
-        """Let ``answer`` have the next requests that match; if it returns None they are served as usual."""
+        """Let ``answer`` handle the next matching requests. If it returns None, they are served as usual."""
         self._faults.append(Fault(method, path, watch, times, answer))
 
     def fail_next(self, status: int, *, headers: Mapping[str, str] | None = None, **which: Any) -> None:
@@ -193,7 +193,7 @@ class FakeApi:
         self.break_next(answer, watch=True, times=times)
 
     def bookmark(self, version: int | None = None) -> str:
-        """Send a bookmark to every watch; a new version that no object has, unless given. Returns it."""
+        """Send a bookmark to every watch, and return its version. By default no object has that version."""
         if version is None:
             self._version += 1
         mark = str(version or self._version)
@@ -212,19 +212,19 @@ class FakeApi:
             watcher.outbox.put_nowait(None)
 
     def cut(self) -> None:
-        """Cut the connection of every watch, after what was sent to it."""
+        """Cut the connection of every watch, after its pending messages."""
         for watcher in self._watchers:
             watcher.outbox.put_nowait("abort")
 
     def compact(self) -> None:
-        """Forget history: versions before now and continue tokens are answered with 410."""
+        """Forget history. Earlier versions and continue tokens are then answered with 410."""
         self._version += 1
         self._compacted = self._version
         self._pages.clear()
 
     @property
     def watching(self) -> int:
-        """How many watches are open."""
+        """Number of open watches."""
         return len(self._watchers)
 
     # --- how it answers
@@ -395,6 +395,6 @@ class FakeApi:
 
 
 def hang_up(request: Request) -> None:
-    """Cut the connection under a request, as a crash or a cable would."""
+    """Cut the connection of a request, as a crash would."""
     if request.raw.transport is not None:
         request.raw.transport.abort()

@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Request:
-    """A request as it arrived. ``body``: raw; ``raw``: aiohttp's own."""
+    """A received request. ``body``: its bytes; ``raw``: aiohttp's request."""
 
     method: str
     path: str
@@ -80,7 +80,7 @@ class Watcher:
 
 
 def pass_on(change: Change, watcher: Watcher) -> None:
-    """Queue the change for the watcher as the event it is under the watcher's selector."""
+    """Queue the change for a watch, as the event that it is under the watch's selector."""
     target, wanted = change.target, watcher.target
     same = (target.group, target.resource) == (wanted.group, wanted.resource)
     if not same or change.version <= watcher.version or wanted.namespace not in ("", target.namespace):
@@ -110,7 +110,7 @@ def selects(selector: str, obj: Json) -> bool:
 
 
 def merged(old: Any, patch: Any) -> Any:
-    """JSON merge patch; lists of things with a ``type`` (conditions) merge by it, as strategic ones do."""
+    """JSON merge patch. Lists of objects with a ``type`` (conditions) merge by it, as strategic ones do."""
     if isinstance(old, dict) and isinstance(patch, dict):
         result = {name: value for name, value in old.items() if patch.get(name, ...) is not None}
         return result | {

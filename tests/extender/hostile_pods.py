@@ -1,4 +1,4 @@
-"""Huge pods, as a tenant may write them, in the shapes that cost most. No tests."""
+"""Huge pods that a tenant may create, in the most expensive shapes. No tests."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Bench of the tests of reflectors: a fake server, sinks that remember, sleeps that hurry."""
+"""Bench for tests of reflectors: a fake server, recording sinks, and sleeps without delay."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -33,7 +33,7 @@ pod_from: Callable[[bytes], Pod] = msgspec.json.Decoder(Pod).decode
 
 
 class Mirror:
-    """A sink that does what sinks must do, and remembers the calls."""
+    """A complete sink that records its calls."""
 
     def __init__(self) -> None:
         self.pods: dict[str, int] = {}
@@ -54,7 +54,7 @@ class Mirror:
 
 
 class Notes:
-    """A reporter that remembers."""
+    """A reporter that records its calls."""
 
     def __init__(self) -> None:
         self.skipped: list[str] = []
@@ -106,7 +106,7 @@ class Bench:
 
     @asynccontextmanager
     async def running(self, **options: Any) -> AsyncIterator[Reflector[Pod]]:
-        """A reflector that has listed and watches; cancelled at the end, which must be clean."""
+        """A reflector that has listed and watches. It is cancelled at the end, without an error."""
         reflector = self.reflector(**options)
         task = asyncio.create_task(reflector.run())
         await until(lambda: reflector.synced.is_set() and self.api.watching == 1)
@@ -138,7 +138,7 @@ async def cancelled(task: "asyncio.Task[None]") -> None:
 
 
 class Hurried:
-    """A sleep that notes the pauses asked for and makes none; ends the reflector after ``count``."""
+    """A sleep that records requested pauses without pausing. It ends the reflector after ``count``."""
 
     def __init__(self, count: int) -> None:
         self.pauses: list[float] = []
@@ -151,7 +151,7 @@ class Hurried:
 
 
 class Turns:
-    """Counts how many items are decoded within one turn of the event loop."""
+    """Counter of the items that are decoded in one round of the event loop."""
 
     def __init__(self) -> None:
         self.longest = 0

@@ -1,4 +1,4 @@
-"""A server's parts without a cluster: an engine with a hand-moved clock, verbs with a played API server."""
+"""Parts of a server without a cluster: an engine with a manual clock, and verbs with a fake API server."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ VERBS = ("filter", "prioritize", "preempt", "bind")
 
 @dataclass
 class Witnessing:
-    """Remembers what was decided."""
+    """Witness that records decisions."""
 
     decisions: list[tuple[str, str, object]] = field(default_factory=list)
     drifts: list[Drift] = field(default_factory=list)
@@ -59,13 +59,13 @@ class Witnessing:
 
 @dataclass
 class PlayedApi:
-    """An API server as the bind verb sees it: ``outcomes`` are given out in order, then success."""
+    """An API server for the bind verb. It answers with ``outcomes`` in order, then with success."""
 
     outcomes: list[BindOutcome | BaseException] = field(default_factory=list)
     pods: dict[tuple[str, str], PodFacts] = field(default_factory=dict)
     posted: list[PostBinding] = field(default_factory=list)
     open: asyncio.Event | None = None
-    """While set to an event that is not set, posts wait for it."""
+    """Event for which posts wait; None for no wait."""
 
     async def post(self, binding: PostBinding, *, within: float) -> BindOutcome:
         self.posted.append(binding)
@@ -81,7 +81,7 @@ class PlayedApi:
 
 
 class Rig:
-    """Everything behind the HTTP server, with time that stands still until it is moved."""
+    """Everything behind the HTTP server, with a manual clock."""
 
     def __init__(self, *queues: QueueSpec, nodes: int = 3, ledger: Ledger | None = None) -> None:
         self.time = START
@@ -119,7 +119,7 @@ class Rig:
         return tuple(drifts(self.ledger))
 
     def filter(self, name: str, **pod: Any) -> dict[str, Any]:
-        """kube-scheduler asks about a pod that the API server has, as it is in the body."""
+        """Call filter for a pod that the API server has, with the same body."""
         body = filter_body(name, **pod)
         there = pod_from(POD.decode(json.dumps(json.loads(body)["Pod"])))
         self.api.pods.setdefault((there.namespace, there.name), there)
@@ -264,11 +264,11 @@ BODIES = {
     "preempt": preempt_body("p", {"n1": ["v1"], "n2": None}),
     "bind": bind_body("p"),
 }
-"""A right body for each verb."""
+"""Valid bodies by verb."""
 
 
 def changed(change: Callable[[dict[str, Any]], object], body: bytes = BODIES["filter"]) -> bytes:
-    """A body with one thing in it replaced."""
+    """A body with one value replaced."""
     decoded = json.loads(body)
     change(decoded)
     return json.dumps(decoded).encode()
@@ -276,6 +276,6 @@ def changed(change: Callable[[dict[str, Any]], object], body: bytes = BODIES["fi
 
 async def answers_still(door: Door) -> None:
     """Assert that the listener still answers, whatever came before."""
-    # An application of its own: a body may have said anything of the others.
+    # A separate application, since bodies may have changed the others.
     status, answer = await door.post("filter", filter_body("well", app="well"))
     assert (status, answer) == (200, {"NodeNames": ["n1", "n2"]})

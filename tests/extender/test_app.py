@@ -1,4 +1,4 @@
-"""The whole server over a fake API server: start, readiness, reloads, effects and its end."""
+"""The whole server with a fake API server: start, readiness, reloads, effects and its end."""
 
 import asyncio
 import json
@@ -72,7 +72,7 @@ async def test_budgets_that_it_may_not_read_are_named_with_the_error(server: Ser
 
 
 async def test_what_it_may_not_do_is_logged_with_the_error(server: Server) -> None:
-    """The metric alone says that something failed, but not which right is missing."""
+    """The metric only shows a failure, but not the missing right."""
     server.configure(document())
     await server.started()
     server.api.fail_next(403, method="POST", path="/events")
@@ -90,7 +90,7 @@ async def test_what_it_may_not_do_is_logged_with_the_error(server: Server) -> No
 async def test_an_api_that_does_not_say_whether_it_has_pod_groups_is_named_with_the_error(
     server: Server,
 ) -> None:
-    """Pods wait for the answer, so the first start waits too."""
+    """Pods wait for the result, so the first start waits, too."""
     server.configure(document())
     server.api.fail_next(503, path="/apis/scheduling.x-k8s.io", times=10**6)
     server.start()
@@ -164,7 +164,7 @@ async def test_a_cancelled_server_leaves_nothing_behind(server: Server) -> None:
     await server.started()
     await server.get("/livez")
     await server.stop()
-    # The far ends of its watches are the fake server's.
+    # The other ends of its watches belong to the fake server.
     left = {task for task in asyncio.all_tasks() - before if "aiohttp" not in repr(task)}
     assert left == set()
     for port in (server.verbs, server.admin):
@@ -302,7 +302,7 @@ async def test_a_called_instance_believes_the_records_of_the_one_before_without_
     monkeypatch.setattr(leadership, "POLL", 60.0)
     server.api.apply(LEASES, {**lease, "spec": {"holderIdentity": f"{socket.gethostname()}_1"}})
     answer = await server.post("filter", filter_body("small", nodes=["n1"]))
-    # The node is reserved for the other one, or the other one has its turn by now and comes first.
+    # The node is reserved for the other pod, or the other pod now has its turn and comes first.
     refused_by = {NODE_RESERVED.text, "WaitingForTurn: root.a"}
     assert set(answer["FailedAndUnresolvableNodes"]) == {"n1"}
     assert set(answer["FailedAndUnresolvableNodes"].values()) <= refused_by
@@ -354,7 +354,7 @@ async def test_a_file_is_followed_instead_of_the_config_maps(server: Server, tmp
         await asyncio.to_thread(fresh.replace, path)
 
     async def shown(edit: Callable[[], Awaitable[object]], path: str, text: str) -> None:
-        """The folder may not be watched yet at the first try, and nothing outside tells."""
+        """The folder may not be watched yet at the first try, which is not visible from outside."""
         for _ in range(50):
             await edit()
             if text in (await server.get(path))[1]:

@@ -1,4 +1,4 @@
-"""F-4 on the whole server: without a document it waits, and one that is lost stays in force."""
+"""F-4 on the whole server: it waits without a document, and a lost one stays in force."""
 
 import asyncio
 import json
@@ -64,7 +64,7 @@ async def test_a_pod_of_no_queue_is_bound_without_a_document(server: Server) -> 
 
 
 async def test_a_first_document_that_is_wrong_is_reported_and_awaited_anew(server: Server) -> None:
-    """The instance has served unmanaged pods for a while, and these must not suffer for it (SRC-10)."""
+    """The instance has served unmanaged pods for a while, and these must not be affected (SRC-10)."""
     server.start()
     await server.until_shown("/readyz", "[-] configured: ConfigMap")
     server.configure("partitions: [")
@@ -133,7 +133,7 @@ async def test_a_pod_with_a_mistyped_queue_learns_where_it_counts(server: Server
 
 
 async def test_config_maps_that_it_may_not_read_are_named_with_the_error(server: Server) -> None:
-    """A role that lost its right: nothing of what is in force is lost, and a start says what it lacks."""
+    """With a lost right, the configuration in force stays, and a start names the missing right."""
     server.configure(document())
     server.api.fail_next(403, path="configmaps", times=10**6)
     server.start()

@@ -1,7 +1,7 @@
-"""However large a pod is, no slice of a cycle and no verb does more than a fixed amount of work (F-17).
+"""For pods of any size, no slice of a cycle and no verb does more than a fixed amount of work (F-17).
 
-Work is counted and not timed: a step is a line or a call of Python, of a tenth of a microsecond or two. The
-slice in which an ordinary pod searches a node to reserve has 36,000.
+Work is counted and not timed. A step is a line or a call of Python, and takes up to 0.2 microseconds. The
+slice in which an ordinary pod searches for a node to reserve has 36,000 steps.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ PER_DECODING, PER_KILOBYTE = 30_000, 5_000
 
 
 def cluster(count: int = NODES) -> Ledger:
-    """Each node has a label that no other has, as a real one."""
+    """Each node has a unique label, as real nodes do."""
     ledger = make_ledger(make_queue("root.a", max={"vcore": 2000}), nodes=0)
     for at in range(count):
         node = replace(make_node(f"n{at}", cpu=4000), labels={"kubernetes.io/hostname": f"n{at}"})
@@ -54,7 +54,7 @@ def _explained(ledger: Ledger, uid: PodUid) -> object:
 
 
 def slices(ledger: Ledger, now: float) -> int:
-    """The work of the slice that did most, of all that are wanted."""
+    """The largest work of a slice, of all requested slices."""
     most = 0
     while ledger.view.cycle_wanted:
         most = max(most, effort(lambda: ledger.apply(on.CycleDue(), now=now)))
@@ -115,7 +115,7 @@ def unread_pod(number: int) -> on.PodObserved:
 
 
 def test_a_pod_that_says_too_much_is_judged_by_its_queue_alone() -> None:
-    """The pod has its turn when the quota has capacity, and holds no node against others."""
+    """The pod gets its turn when its quota suffices, and no node is reserved for it."""
     ledger = cluster(1)
     for number in range(3):
         ledger.apply(unread_pod(number), now=START)
@@ -140,7 +140,7 @@ def test_what_is_said_twice_counts_once() -> None:
 
 
 def test_a_search_that_does_not_end_at_once_goes_on_in_the_next_slice() -> None:
-    """Only the last node will do, and each of the others has to be judged."""
+    """Only the last node fits, and each of the others must be checked."""
     ledger = cluster()
     needs = [expressions(f"k{at}") for at in range(LIGHT)] + [expressions("kubernetes.io/hostname", "kind")]
     last = replace(make_node("z", cpu=4000), labels={"kubernetes.io/hostname": "v0", "kind": "v0"})

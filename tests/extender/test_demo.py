@@ -1,4 +1,4 @@
-"""The demo, at speed: it serves, plays, answers while it plays, and leaves its page."""
+"""The demo at high speed: it serves, simulates, answers meanwhile, and leaves its page."""
 
 import json
 import re
@@ -22,7 +22,7 @@ COUNTERS = (
     "yunikorn_scheduler_scheduling_latency_milliseconds_count",
     "yunikorn_scheduler_trynode_latency_milliseconds_sum",
 )
-"""Series that rise above 0 in the course of the day."""
+"""Series that rise above 0 during the day."""
 
 
 def still_zero(found: Read) -> list[str]:
@@ -43,7 +43,7 @@ def test_it_plays_the_day_and_answers_meanwhile(tmp_path: Path) -> None:
     counted: list[Read] = []
 
     def ask() -> None:
-        """Ask why this pod waits and what was counted, until both have an answer."""
+        """Request the pod's story and the metrics until both are available."""
         until = time.monotonic() + 100
         while time.monotonic() < until and not (seen and counted and not still_zero(counted[-1])):
             found = re.search(r"(http://\S+)/debug/pods/default/nightly-23", "\n".join(lines))
@@ -77,7 +77,7 @@ def test_e7_counts_and_hints_are_right(tmp_path: Path) -> None:
     page, answers = tmp_path / "page.html", []
 
     def say(line: str) -> None:
-        """Follow the hint the first time that the day tells something."""
+        """Follow the hint when the day prints its first event."""
         lines.append(line)
         hint = re.search(r"http://\S+/debug/pods/\S+", "\n".join(lines))
         if line.startswith("00:00") and hint:

@@ -1,4 +1,4 @@
-"""E6: what `paddock check` says to somebody who brings a document of YuniKorn's."""
+"""E6: messages of `paddock check` for users with a document for YuniKorn."""
 
 import pytest
 

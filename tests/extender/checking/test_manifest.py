@@ -256,7 +256,7 @@ def test_packed_entries_that_give_nothing_are_warnings() -> None:
     [("{log.level: INFO}", True), ('{paddock.config.builtinDefault: "true"}', False)],
 )
 def test_a_map_without_a_document_is_a_warning(settings: str, warned: bool) -> None:
-    """F-4: Paddock is not ready with it, unless a setting says that the built-in document will do."""
+    """F-4: Paddock is not ready with it, unless a setting allows the built-in document."""
     verdict = checked(f"kind: ConfigMap\ndata: {settings}\n")
     assert verdict.right
     found = [each.message for each in verdict.warnings if each.rule == "SRC-3"]

@@ -1,4 +1,4 @@
-"""Warnings of `paddock check` for queues: shape, max, properties, offsets, and what dynamic queues lose."""
+"""Warnings of `paddock check` for queues: shape, max, properties, offsets, and dynamic queues."""
 
 import json
 from typing import Any
@@ -21,7 +21,7 @@ def root(*children: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def found(*queues: dict[str, Any], **partition: Any) -> list[tuple[str, str]]:
-    """Rule and place of every warning; places start at the root's or the partition's."""
+    """Rule and place of every warning. Places are relative to the root or the partition."""
     document = {"partitions": [{"name": "default", "queues": list(queues), **partition}]}
     front = "partitions[0].queues[0]."
     warnings = warnings_of(json.dumps(document))

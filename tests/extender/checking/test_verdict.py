@@ -1,4 +1,4 @@
-"""The verdict of `paddock check` on a plain document: what is printed, its bounds, and validate-conf."""
+"""The verdict of `paddock check` on a plain document: its output, its bounds, and validate-conf."""
 
 import json
 from textwrap import indent
@@ -88,7 +88,7 @@ def test_what_is_too_much_is_cut_and_said(what: str, in_config_map: bool) -> Non
 
 
 def test_a_thousand_wrong_keys_are_cut_too() -> None:
-    """The nearest keys, the larger part of the effort, are not looked up for more keys than are reported.
+    """Similar keys are searched only for reported keys, since that is most of the effort.
 
     Each of those is compared with every known key, so the bound grows with the number of settings.
     """

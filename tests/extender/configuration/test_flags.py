@@ -1,4 +1,4 @@
-"""Settings as flags: every help text says the type, the key and the default."""
+"""Settings as flags: every help text names the type, the key and the default."""
 
 import argparse
 from functools import partial

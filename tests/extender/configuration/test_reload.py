@@ -1,4 +1,4 @@
-"""A configuration on its way in: everything or nothing, and what stays in force when it is nothing."""
+"""Reloads: a configuration is applied completely or not at all, and the former one stays in force."""
 
 import base64
 import gzip
@@ -32,7 +32,7 @@ partitions:
 
 
 class Bench:
-    """A configuration before its first document, over a rig; ``refused``, ``applied``: reports about it."""
+    """A configuration before its first document, with a rig. ``refused``, ``applied``: its reports."""
 
     def __init__(self, **overrides: str) -> None:
         self.rig = Rig()
@@ -322,7 +322,7 @@ def test_a_source_that_cannot_be_read() -> None:
 
 
 def test_a_document_that_was_prepared_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the right nor the wrong one; and what was prepared is not taken for another document."""
+    """Neither the valid nor the invalid one is applied. A prepared document is not used for another one."""
     bench, reads = Bench(), []
     monkeypatch.setattr(
         reload, "load_document", lambda text, **more: reads.append(text) or load_document(text, **more)

@@ -1,4 +1,4 @@
-"""F-4: a document that is lost stays in force, and a start without one waits."""
+"""F-4: a lost document stays in force, and a start without one waits."""
 
 import base64
 import gzip
@@ -27,7 +27,7 @@ def packed(text: str) -> str:
 
 
 class Bench:
-    """A configuration over a rig; ``missing``, ``refused`` and ``applied``: reports about it."""
+    """A configuration with a rig. ``missing``, ``refused`` and ``applied``: its reports."""
 
     def __init__(self, **overrides: str) -> None:
         self.rig = Rig()
@@ -137,7 +137,7 @@ def test_an_explicit_document_without_limits_is_obeyed() -> None:
 
 @pytest.mark.rule("SRC-7")
 def test_the_other_map_does_not_take_the_place_of_one_that_is_lost() -> None:
-    """Each map counts as it last was: what `yunikorn-configs` overrode stays overridden until a restart."""
+    """The last contents of each map count. Keys overridden by `yunikorn-configs` stay so until a restart."""
     defaults = {"queues.yaml": document("9"), TTL: "5s"}
     bench = Bench()
     bench.offer(queues("3"), defaults=defaults)
@@ -152,7 +152,7 @@ def test_the_other_map_does_not_take_the_place_of_one_that_is_lost() -> None:
 
 @pytest.mark.parametrize("built_in", ["true", "false"])
 def test_a_map_that_had_no_document_cannot_empty_that_of_the_other(built_in: str) -> None:
-    """SRC-3 would take the built-in one then, without limits."""
+    """SRC-3 would then use the built-in document, which has no limits."""
     bench = Bench(builtin_default=built_in)
     defaults = {"queues.yaml": document("3"), TTL: "5s"}
     bench.offer(None, defaults=defaults)
@@ -183,7 +183,7 @@ def test_both_maps_can_be_lost_at_once() -> None:
 
 
 def test_settings_of_a_deleted_map_stay_in_force() -> None:
-    """Otherwise pods that the settings made managed would pass every quota from then on."""
+    """Otherwise pods that are managed only by the settings would exceed every quota from then on."""
     names = {"paddock.schedulerNames": "default-scheduler"}
     bench = Bench()
     bench.offer(queues("3"), defaults=names)

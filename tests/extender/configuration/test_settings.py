@@ -1,4 +1,4 @@
-"""Settings: what a value may look like, where it comes from, and what a reload may change."""
+"""Settings: valid values, their sources, and changes by a reload."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""When the engine does its own work: between verbs, in small pieces."""
+"""The engine's own work, in small slices between verbs."""
 
 from itertools import pairwise
 
@@ -20,7 +20,7 @@ def gated(rig: Rig, count: int) -> None:
 
 
 def rounds(rig: Rig) -> list[int]:
-    """Run what is planned, a round of the loop at a time, while a cycle goes on; gates opened in each."""
+    """Run planned work during a cycle, one round of the loop at a time. Returns the opened gates of each."""
     found = []
     while rig.engine.view.cycle_wanted:
         before, planned = len(rig.effects), rig.planned[:]
@@ -32,7 +32,7 @@ def rounds(rig: Rig) -> list[int]:
 
 
 def test_a_call_that_came_during_a_slice_is_read_and_answered_before_the_next() -> None:
-    """An answer takes some rounds of the loop until it is written."""
+    """An answer needs some rounds of the loop before it is written."""
     rig = gates_to_open()
     rig.engine.asked()
     assert rounds_apart(rig) == {ROUNDS_APART}
@@ -66,7 +66,7 @@ def test_of_what_has_expired_some_is_taken_at_a_time_until_none_is_left() -> Non
         rig.engine.learn(on.PodObserved(make_pod(f"p{at}")))
     rig.engine.pass_time()
     planned = len(rig.planned)
-    rig.engine.pass_time()  # The clock goes on meanwhile, and begins no second row of them.
+    rig.engine.pass_time()  # The clock continues meanwhile, and must not start a second series of slices.
     assert len(rig.planned) == planned
     assert rig.engine.view.cycle.overdue
     while rig.planned:
@@ -91,7 +91,7 @@ def test_a_pod_that_comes_while_others_get_reasons_gets_one_too() -> None:
 
 
 def conditions_by_slice(rig: Rig) -> list[int]:
-    """Run what is planned to the end, and return how many pods each slice gave a reason, without zeros."""
+    """Run all planned work. Returns the number of reported pods of each slice, without zeros."""
     written = []
     while rig.planned:
         before = len(rig.effects)

@@ -1,4 +1,4 @@
-"""Objects that have survived a full collection are not visited again, and are freed all the same."""
+"""Objects that have survived a full collection are not visited again, but are still freed."""
 
 import gc
 import weakref
@@ -10,7 +10,7 @@ from extender.host.garbage_collector import freeze_survivors, unfreeze
 
 
 class Thing:
-    """Can be watched."""
+    """An object that allows weak references."""
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""The resolver ``os`` (ID-4): the host's groups, looked up beside the loop, an answer for every question."""
+"""The resolver ``os`` (ID-4): the host's groups, looked up in threads, with a result for every request."""
 
 import asyncio
 import os
@@ -48,7 +48,7 @@ async def test_every_question_has_its_answer() -> None:
 
 
 async def test_a_host_that_hangs_counts_as_one_that_does_not_know() -> None:
-    """As many as can hang at once do; the questions behind them are answered all the same."""
+    """As many look-ups hang as can run at once. Those behind them still get results."""
     release = threading.Event()
     users = [f"user-{number}" for number in range(AT_ONCE + 2)]
 

@@ -1,4 +1,4 @@
-"""The holder of the Lease: read, compared whole, believed for a while."""
+"""The holder of the Lease: read, compared completely, and accepted for a while."""
 
 import asyncio
 from collections.abc import Callable
@@ -75,7 +75,7 @@ async def bench(api: FakeApi, client: ApiClient) -> Bench:
 
 
 def held_answer(bench: Bench) -> Callable[[], None]:
-    """The next answer waits until what is returned is called."""
+    """Return a function that releases the next answer."""
     released = asyncio.Event()
 
     async def answer(_: Request) -> None:
@@ -115,7 +115,7 @@ async def test_the_holder_is_the_host_that_the_lease_names(bench: Bench) -> None
 
 
 async def test_the_beginning_of_acting_is_reported_once(bench: Bench) -> None:
-    """The instance may act already by then."""
+    """By then the instance may already act."""
     begun = []
     for holder in ("other_1", "mine_1", "mine_1", "mine_2", "other_1", "mine_2"):
         bench.hold(holder)
@@ -138,7 +138,7 @@ async def test_the_end_of_acting_is_reported_once(bench: Bench) -> None:
 
 
 async def test_a_call_has_the_lease_read_before_it_is_refused_for_another_leader(bench: Bench) -> None:
-    """kube-scheduler asks its leader's extender only, most often before the next poll."""
+    """Only the leading kube-scheduler calls its extender, usually before the next poll."""
     bench.hold("other_1")
     await bench.leadership.poll()
     bench.leadership.note_end()
@@ -196,7 +196,7 @@ def renewed(bench: Bench, at: float, *, holder: str = "mine_1", seconds: int = 1
 
 
 async def test_a_lease_counts_from_before_its_last_renewal(bench: Bench) -> None:
-    """A host that waits for it counts from then on, too, and this process may have been stopped meanwhile."""
+    """A waiting host counts from the same moment, and this process may have been stopped meanwhile."""
     renewed(bench, bench.time)
     await bench.leadership.poll()
     bench.time += 2
@@ -252,7 +252,7 @@ async def test_a_lease_that_does_not_exist_is_named(bench: Bench) -> None:
 
 
 async def test_acting_begins_again_after_a_time_without_a_known_leader(bench: Bench) -> None:
-    """Another one may have acted in between."""
+    """Another instance may have acted in between."""
     bench.hold("mine_1")
     await bench.leadership.poll()
     bench.time += STALE
@@ -299,7 +299,7 @@ async def test_without_a_lease_effects_are_always_on(bench: Bench) -> None:
 
 
 async def test_a_lease_named_later_is_followed(bench: Bench) -> None:
-    """The name may come with the ConfigMap, which is read after the start."""
+    """The name may be in the ConfigMap, which is read after the start."""
     bench.lease = ""
     bench.hold("other_1")
     running = asyncio.create_task(bench.leadership.run())

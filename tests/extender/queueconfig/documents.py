@@ -1,4 +1,4 @@
-"""Queue documents of the tests, written short, and the verdicts expected for them."""
+"""Short queue documents for tests, with the expected verdicts."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ def of_partition(text: str) -> str:
 
 
 def of_queues(*queues: str) -> str:
-    """The entry ``queues`` of a partition: a root that is open to all, with these below it."""
+    """The entry ``queues`` of a partition: a root with access for all, and these queues below it."""
     return f"queues: [{{name: root, submitacl: '*', queues: [{', '.join(queues)}]}}]"
 
 
@@ -27,7 +27,7 @@ def of_tree(*queues: str) -> str:
 
 
 def chain(*entries: str, name: str = "a") -> str:
-    """A document with queues inside each other, the first the root, each with its entries."""
+    """A document with nested queues and their entries. The first is the root."""
     nested = ""
     for place, text in reversed(list(enumerate(entries))):
         below = f", queues: [{nested}]" if nested else ""
@@ -37,7 +37,7 @@ def chain(*entries: str, name: str = "a") -> str:
 
 
 def queue(path: str) -> Callable[[PartitionSpec], QueueSpec]:
-    """Reads one queue of a loaded document."""
+    """Reader of one queue of a loaded document."""
     return lambda spec: next(each for each in spec.queues if each.path == path)
 
 
@@ -46,7 +46,7 @@ def paths(spec: PartitionSpec) -> list[str]:
 
 
 def accepts(rule: str, case: str, text: str, see: View, value: Any) -> Any:
-    """A case of `check_accepted`: by ``rule`` the document loads, and ``see`` finds ``value`` in it."""
+    """A case of `check_accepted`: by ``rule`` the document loads, and ``see`` returns ``value``."""
     return pytest.param(text, see, value, id=f"{rule} {case}", marks=_mark(rule, "accepted"))
 
 
@@ -68,7 +68,7 @@ def check_accepted(text: str | bytes, see: View, value: Any) -> None:
 
 
 def check_rejected(text: str | bytes, rule: str, path: str, says: str) -> None:
-    """The first problem is the one that YuniKorn would report."""
+    """The first problem is the one that YuniKorn reports."""
     problems = check_document(text)
     assert problems, "accepted"
     first = problems[0]

@@ -1,4 +1,4 @@
-"""Documents that Paddock once read otherwise than YuniKorn, by the ids of what was found: C1 to C9, V1."""
+"""Documents that Paddock formerly read differently from YuniKorn, by the ids C1 to C9 and V1."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""YAML itself: which of it a queue document may use, and that hostile text ends in a clear error."""
+"""YAML in queue documents: the allowed parts, and clear errors for hostile texts."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def only_problem(text: str | bytes) -> str:
 
 
 def nested_queues(levels: int) -> str:
-    """Queues inside each other; with the two lists at the top that is 2 * levels + 2 YAML levels."""
+    """Nested queues. With the two lists at the top these are 2 * levels + 2 levels of YAML."""
     text = "[]"
     for _ in range(levels):
         text = f"[{{name: a, queues: {text}}}]"

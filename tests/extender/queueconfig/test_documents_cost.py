@@ -1,7 +1,7 @@
-"""Documents made to be slow: the effort of a verdict grows with the document and no faster.
+"""Documents that are slow on purpose: the effort of a verdict grows linearly with the document.
 
-Each is also judged at its largest, near what is read at all. A quadratic one would outlast pytest's time-out,
-even in C, where steps are not counted.
+Each is also checked at nearly the largest accepted size. Quadratic effort would exceed pytest's time-out,
+even in C code, whose steps are not counted.
 """
 
 from collections.abc import Callable
@@ -109,7 +109,7 @@ HOSTILE: dict[str, tuple[Callable[[int], str], int, int]] = {
         10_000,
     ),
 }
-"""The text for a count, a count at which the effort is counted, and the largest."""
+"""Text for a count, the count at which effort is measured, and the largest count."""
 
 
 @pytest.mark.parametrize(("text", "count", "largest"), HOSTILE.values(), ids=HOSTILE)

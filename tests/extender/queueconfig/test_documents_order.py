@@ -1,4 +1,4 @@
-"""Which problem comes first, that all are reported, and that a report which was cut says so (CFG 2.2)."""
+"""The order of problems, their completeness, and the note on a report that was cut (CFG 2.2)."""
 
 import pytest
 
@@ -152,7 +152,7 @@ CUT = f"more than {MAX_REPORTED} problems, the others are not listed; solve thes
     ],
 )
 def test_a_report_that_was_cut_says_so(text: str, rule: str) -> None:
-    """The rule of the last entry is that of the entry before, so that leaving out APPLY leaves it out too."""
+    """The last entry has the rule of the entry before, so it is left out together with APPLY."""
     problems = check_document(text)
     assert len(problems) == MAX_REPORTED + 1
     assert (problems[-1].path, problems[-1].rule, problems[-1].message) == ("", rule, CUT)

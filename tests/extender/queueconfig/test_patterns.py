@@ -1,4 +1,4 @@
-"""Regular expressions that cannot hang: what they match, their bounds, their cost, and where they are used.
+"""Regular expressions that cannot hang: matches, bounds, cost and uses.
 
 Go's results for the same patterns are in `tests.regexp`.
 """
@@ -124,7 +124,7 @@ def test_up_to_the_bounds_a_pattern_is_taken(pattern: str, text: str, found: boo
 
 @pytest.mark.parametrize(("beginning", "held"), [("plain", 0), ("{", 1)], ids=["plain", "counted"])
 def test_few_patterns_are_held(beginning: str, held: int) -> None:
-    """And none by RE2's own cache, which would hold another 128."""
+    """RE2's own cache, which would store another 128, adds none."""
     for number in range(2 * MAX_COMPILED):
         assert name_pattern(f"^{beginning}{number}$")(f"{beginning}{number}")
     caches = (patterns._compiled_plain, patterns._compiled_counted)
@@ -158,7 +158,7 @@ def test_numbers_beyond_any_bound_are_refused(digits: str) -> None:
     "pattern", ["(a+)+$", "(a|aa)+$", "(a*)*b", "(.*)(.*)(.*)(.*)x$", r"(\b|a)+x$", r"(a*x)*\Bx"]
 )
 def test_work_grows_with_the_name_and_no_faster(pattern: str) -> None:
-    """Anything but linear outlasts pytest's time-out."""
+    """More than linear effort would exceed pytest's time-out."""
     assert not name_pattern(pattern)("a" * 4_000_000 + "!")
 
 
@@ -221,7 +221,7 @@ def test_half_of_a_surrogate_pair_in_a_name_is_one_unknown_character() -> None:
 
 
 def test_patterns_of_one_text_are_equal() -> None:
-    """So that a document that is read again is no other."""
+    """A document that is read again must be equal."""
     assert name_pattern("^a$") == name_pattern("^a$") != name_pattern("^b$")
     assert filter_spec(RuleFilter(users=["^a$"])) == filter_spec(RuleFilter(users=["^a$"]))
     assert hash(filter_spec(RuleFilter(users=["^a$"]))) == hash(filter_spec(RuleFilter(users=["^a$"])))

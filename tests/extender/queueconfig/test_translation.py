@@ -1,4 +1,4 @@
-"""The queues that come out of a document: their kind, order, amounts and properties."""
+"""Queues that a document defines: their kind, order, amounts and properties."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""E8: scenarios as somebody writes them who has not read the format."""
+"""E8: scenarios by users who have not read the format."""
 
 from pathlib import Path
 

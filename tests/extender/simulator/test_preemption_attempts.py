@@ -30,7 +30,7 @@ steps:
 
 
 def evictions_in_an_hour(*, pods: int, delay: int, every: int) -> int:
-    """``pods`` come at once, go a second after they have evicted, and come again."""
+    """``pods`` are created at once, deleted a second after their evictions, and created again."""
     text = HEAD.format(pods=pods, delay=delay)
     for number, at in enumerate(range(10, 3610, every)):
         names = ", ".join(f"q{number}-{each}" for each in range(pods))

@@ -1,4 +1,4 @@
-"""Runs that cannot go on, texts of differences, exit codes, and that a run is the same to the byte."""
+"""Runs that cannot continue, texts of differences, exit codes, and equal bytes of two runs."""
 
 import json
 from pathlib import Path
@@ -162,7 +162,7 @@ def test_simulate_prints_data_and_writes_a_page(tmp_path: Path, capsys: pytest.C
 
 
 def crowd(queues: int = 20, nodes: int = 10, each: int = 20) -> str:
-    """Many pods of three priorities in many queues, half of them over their quota, and some churn."""
+    """Many pods of three priorities in many queues, half of them over their quota, with some deletions."""
     lines = [HEAD.split("config:")[0] + "config:", "  partitions:", "  - name: default", "    queues:"]
     lines += ["    - name: root", "      submitacl: '*'", "      queues:"]
     lines += [f"      - {{name: q{at}, resources: {{max: {{vcore: {each // 2}}}}}}}" for at in range(queues)]

@@ -1,4 +1,4 @@
-"""Texts for scrapes: made in slices, shared between scrapes, never older than the scrape."""
+"""Texts for scrapes: built in slices, shared between scrapes, and never older than the scrape."""
 
 import asyncio
 import gzip
@@ -8,7 +8,7 @@ from extender.telemetry.exposition import PAUSE, SLICE, Exposition
 
 
 class Work:
-    """Pieces that each take a time, on a clock moved by hand."""
+    """Pieces that take time each, on a manual clock."""
 
     def __init__(self, *, pieces: int = 10, takes: float = 0.0) -> None:
         self.now = 0.0

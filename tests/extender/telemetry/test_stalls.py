@@ -1,4 +1,4 @@
-"""How late the event loop is, as its own watch tells."""
+"""Measured delays of the event loop."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Since when a watch has told nothing: as a number, and in words."""
+"""Age of a watch's last message, as a number and in words."""
 
 import pytest
 

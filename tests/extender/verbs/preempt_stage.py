@@ -1,4 +1,4 @@
-"""A stage for the tests of the preempt verb: one node, two victims, an ask that is due, and what follows."""
+"""A stage for tests of the preempt verb: one node, two victims, and a due ask."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ DELAY = 30.0
 
 
 class Stage:
-    """A node of two cores, both held by ``root.b``; an ask of ``root.a``, whose guarantee is free."""
+    """A node of two cores, both used by ``root.b``, and an ask of ``root.a``, whose guarantee is unused."""
 
     def __init__(self, *, listed: bool = True, **settings: bool) -> None:
         self.rig = Rig(ledger=make_ledger(*QUEUES, nodes=3, listed=listed))

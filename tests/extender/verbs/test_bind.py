@@ -1,4 +1,4 @@
-"""Bind calls: what is posted, what is answered, and the ledger afterwards (design sections 3 and 10)."""
+"""Bind calls: the posted Bindings, the answers, and the ledger afterwards (DESIGN-3, DESIGN-10)."""
 
 import asyncio
 from typing import Any
@@ -282,5 +282,5 @@ async def test_after_the_deadline_nothing_is_sent() -> None:
     with pytest.raises(DeadlinePassed, match="nothing was sent"):
         await second
     assert len(rig.api.posted) == 1
-    # The first Binding may still come about.
+    # The first Binding may still succeed.
     assert usage(rig.ledger, "root.a") == (0, 1000, 0)

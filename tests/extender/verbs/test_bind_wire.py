@@ -1,4 +1,4 @@
-"""bind against an API server that refuses, breaks off and comes back: what is sent, and what is answered."""
+"""Bind calls with an API server that refuses, disconnects and returns: requests and answers."""
 
 import asyncio
 import json
@@ -64,7 +64,7 @@ async def test_the_binding_on_the_wire(cluster: Cluster) -> None:
 
 @pytest.mark.parametrize(("bound_to", "asked"), [("n1", "n1"), ("n2", "n1")])
 async def test_a_pod_that_is_bound_already(cluster: Cluster, bound_to: str, asked: str) -> None:
-    """409 to the same node is success, to another one a fault."""
+    """Status 409 means success for the same node, and a fault for another one."""
     cluster.pending()
     pod = cluster.api.find(PODS, "p")
     assert pod is not None
@@ -112,7 +112,7 @@ async def test_a_refusal_is_final(cluster: Cluster) -> None:
 
 
 async def test_a_refusal_after_a_lost_reply_is_not_certain(cluster: Cluster) -> None:
-    """The first of the two may have bound the pod: its capacity stays charged until the watch shows more."""
+    """The first Binding may have succeeded, so its capacity stays charged until the watch shows the pod."""
     cluster.pending()
     cluster.api.lose_next_reply(method="POST", path="/binding")
     call = asyncio.create_task(cluster.rig.bind("p"))

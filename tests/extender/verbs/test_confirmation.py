@@ -1,4 +1,4 @@
-"""Calls that no kube-scheduler makes: bodies of any process that reaches the port (F-18)."""
+"""Calls that kube-scheduler never makes, but that any process at the port could send (F-18)."""
 
 import asyncio
 import json
@@ -143,7 +143,7 @@ async def test_what_the_watch_has_shown_is_not_read() -> None:
 
 
 async def test_a_watch_that_is_behind_is_made_up_for_by_one_read() -> None:
-    """The gate is open by now, as kube-scheduler has seen already."""
+    """The gate is open now, and kube-scheduler has already seen this."""
     rig = rig_with(make_pod("p", version=5, gates=(OWN_GATE,)))
     rig.api.pods["default", "p"] = make_pod("p", version=6)
     assert await rig.bind("p") == {}
@@ -168,7 +168,7 @@ async def test_a_pod_that_only_its_filter_body_has_shown_is_read_before_it_is_bo
 )
 @pytest.mark.parametrize("shown", [True, False], ids=["shown by the watch", "unknown"])
 async def test_what_a_body_says_of_a_pod_buys_it_no_node(lie: dict[str, Any], shown: bool) -> None:
-    """The pod is larger than its queue; the body says otherwise."""
+    """The pod is larger than its queue, but the body shows a smaller one."""
     rig = Rig(make_queue("root.a", max={"vcore": 2000}), make_queue("root.b"))
     true = make_pod("p", cpu=3000, version=5)
     rig.api.pods["default", "p"] = true
@@ -195,7 +195,7 @@ async def test_what_a_body_says_of_a_pod_buys_it_no_node(lie: dict[str, Any], sh
 
 
 class Watchful:
-    """Verbs whose bodies are confirmed; time stands still until `run` moves it."""
+    """Verbs with confirmation of bodies, and a clock that only `run` moves."""
 
     def __init__(self) -> None:
         self.time = 0.0
@@ -302,7 +302,7 @@ def test_no_more_than_some_unknown_pods_are_believed_at_once() -> None:
 
 
 async def test_the_watch_is_right_about_whose_a_pod_is() -> None:
-    """A body placed the pod in another queue; what that promised ends when the watch shows the pod."""
+    """A body placed the pod in another queue. Its reservation there ends when the watch shows the pod."""
     rig = Rig(make_queue("root.a", max={"vcore": 2000}), make_queue("root.b"))
     rig.filter("p", queue="root.b", app="b")
     rig.engine.learn(on.PodObserved(make_pod("p", version=5)))

@@ -25,7 +25,7 @@ PODS = "/api/v1/namespaces/default/pods"
 
 
 class Played:
-    """A Lease as the test sets it; ``becomes``: its state when read anew."""
+    """A Lease that the test sets. ``becomes``: its state at the next reading."""
 
     problem = ""
 
@@ -103,7 +103,7 @@ async def test_the_leader_reads_nothing_for_a_call() -> None:
 
 
 class Stand:
-    """An effector over a fake API server; ``leads`` says whether it may act, each time it is asked."""
+    """An effector with a fake API server. ``leads()``: True if it may act."""
 
     def __init__(self, api: FakeApi, client: ApiClient) -> None:
         self.api, self.client = api, client
@@ -150,7 +150,7 @@ async def test_a_binding_is_held_back_when_the_lease_is_lost_before_it_is_writte
 
 
 async def test_so_is_its_repetition_after_a_wait(stand: Stand) -> None:
-    """A request that was sent before may still be carried out."""
+    """A request that was sent before may still succeed."""
     stand.api.lose_next_reply(method="POST")
     outcome = await stand.post(True, False)
     assert (outcome.bound, outcome.certain) == (False, False)
@@ -161,7 +161,7 @@ async def test_a_binding_of_a_pod_in_no_queue_is_not(stand: Stand) -> None:
 
 
 async def test_a_request_that_waited_for_its_connection_is_checked_again(stand: Stand) -> None:
-    """The process may be stopped in between: what counts is the moment of writing."""
+    """The process may be stopped in between, so the moment of writing counts."""
     asked: list[str] = []
 
     def may_send() -> bool:

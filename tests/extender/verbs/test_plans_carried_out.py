@@ -1,4 +1,4 @@
-"""Plans of a tick as they are carried out: the writes, the evictions, the Events, and what ends a plan."""
+"""Execution of plans from a tick: the writes, the evictions, the Events, and the end of a plan."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""filter, prioritize and preempt: what kube-scheduler is answered (design sections 3, 7 and 10)."""
+"""Answers of filter, prioritize and preempt (DESIGN-3, DESIGN-7, DESIGN-10)."""
 
 import json
 from dataclasses import replace
@@ -69,7 +69,7 @@ def test_filter_again_for_the_same_pod_counts_it_once() -> None:
 
 
 def test_the_text_stays_while_another_code_has_not_settled() -> None:
-    """DESIGN-3: sticky, so that a status is written as seldom as can be."""
+    """DESIGN-3: the text is sticky, so that statuses are rarely written."""
     rig = Rig(make_queue("root.a", max={"vcore": 2000, "memory": 10**9}))
     rig.filter("p1", cpu="2")
     first = rig.filter("p2")["FailedAndUnresolvableNodes"]["n1"]
@@ -118,7 +118,7 @@ def test_an_unmanaged_pod_is_counted_on_its_node_and_in_no_queue() -> None:
 
 
 def test_before_the_lists_are_in() -> None:
-    """DESIGN-10: closed for pods that have a queue, open for pods that have none."""
+    """DESIGN-10: managed pods are refused, and unmanaged pods are let through."""
     rig = Rig(ledger=Ledger())
     with pytest.raises(NotReady):
         rig.filter("p")
@@ -200,7 +200,7 @@ def test_new_nodes_change_what_a_refusal_names() -> None:
 
 
 def scoring_rig(*, setting: bool = False) -> Rig:
-    """n1 is fuller than n2; the document names binpacking unless a ``setting`` takes its place."""
+    """n1 is fuller than n2. The document names binpacking, unless a ``setting`` does."""
     rig = Rig(make_queue("root.a"), nodes=2)
     sort = NodeSortSpec() if setting else NodeSortSpec("binpacking", {}, named=True)
     partition = replace(make_partition(make_queue("root.a")), node_sort=sort)
@@ -288,7 +288,7 @@ IN_TREE_WEIGHTS = {
     "ImageLocality": 1,
     "DynamicResources": 2,
 }
-"""kube-scheduler's scoring plugins as they are by default (CONTRACT-3.7); each gives 0 to 100."""
+"""kube-scheduler's default scoring plugins (CONTRACT-3.7). Each gives 0 to 100."""
 
 CONFIGURATIONS = sorted(Path(__file__).parents[3].glob("manifests/*/scheduler-config-prioritize.yaml"))
 

@@ -64,7 +64,7 @@ def test_an_offer_that_is_not_taken_is_dropped() -> None:
 @pytest.mark.rule("F-12", "LAW-4")
 @pytest.mark.parametrize("how", ["verb", "slice"])
 def test_an_offer_counts_no_longer_than_its_time_even_if_no_timer_has_run(how: str) -> None:
-    """A later plan must not take the capacity that its victims would have left (a loop that lags)."""
+    """If the loop is late, a later plan must not use the capacity of the expired plan's victims."""
     stage = Stage()
     stage.ask()
     stage.wait(DELAY)
@@ -100,7 +100,7 @@ def test_an_offer_is_committed_when_its_first_victim_is_seen_to_go() -> None:
 
 @pytest.mark.parametrize("graceful", [True, False])
 def test_a_victim_that_kube_scheduler_sends_away_has_its_receipt_too(graceful: bool) -> None:
-    """The receipt is an Event and, while the pod still exists, the record that a restart needs."""
+    """The reason is in an Event and, while the pod exists, in the record that a restart needs."""
     stage = Stage()
     stage.ask()
     stage.wait(DELAY)
@@ -120,7 +120,7 @@ def test_a_victim_that_kube_scheduler_sends_away_has_its_receipt_too(graceful: b
 
 
 def test_a_pod_that_was_bound_a_moment_ago_is_not_named_to_kube_scheduler() -> None:
-    """kube-scheduler may not know of it yet; the plan is carried out here."""
+    """kube-scheduler may not know the victim yet, so Paddock carries out the plan."""
     stage = Stage()
     ask = stage.ask(created=stage.at - DELAY)
     stage.learn(on.PodDeleted(PodUid("uid-v1")))
@@ -161,9 +161,9 @@ def test_guarantees_can_be_made_to_hold_against_pods_in_no_queue() -> None:
 @pytest.mark.rule("F-14")
 @pytest.mark.parametrize("complex", [False, True])
 def test_an_ask_whose_queue_goes_later_is_offered_nothing_while_others_are_due(complex: bool) -> None:
-    """Half of its guarantee is held by its queue, and nothing of that of the other.
+    """The queue uses half of its guarantee, and the other queue uses none of its own.
 
-    An ask that the tick cannot judge is offered a plan all the same: it has this call alone.
+    An ask that the tick cannot judge is still offered a plan, since this call is its only chance.
     """
     stage = Stage()
     queues = (*QUEUES, make_queue("root.c", guaranteed={"vcore": 2000}))

@@ -1,4 +1,4 @@
-"""bind for members of a group: which wait, how long, and what ends a wait (COS-5, COS-6, DESIGN-5)."""
+"""Bind calls of pod groups: which calls wait, how long, and how a wait ends (COS-5, COS-6, DESIGN-5)."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -21,7 +21,7 @@ Calls = dict[str, "asyncio.Task[Any]"]
 
 
 def ring_rig() -> Rig:
-    """A group of three that has its turn: all have passed filter."""
+    """A pod group of three with turns, whose members have passed filter."""
     rig = Rig(make_queue("root.a"))
     rig.bind_verb.deadline = 100.0
     for name in RING:
@@ -33,7 +33,7 @@ def ring_rig() -> Rig:
 
 
 async def called(rig: Rig, *names: str) -> Calls:
-    """Bind calls that wait now."""
+    """Waiting bind calls."""
     calls: Calls = {}
     for name in names:
         before = len(rig.bind_verb.waits)
@@ -103,7 +103,7 @@ async def test_a_member_that_is_deleted_takes_the_others_with_it(deleted: str) -
 
 
 async def test_a_new_filter_call_ends_all_waits_of_the_group() -> None:
-    """kube-scheduler was restarted: calls of the former one must not count beside new ones."""
+    """After a restart of kube-scheduler, calls of the former process must not count beside new ones."""
     rig = ring_rig()
     calls = await called(rig, "g-0", "g-1")
     assert rig.filter("g-0", group=("g", 3))["NodeNames"] == []
@@ -172,7 +172,7 @@ async def test_a_wait_ends_when_its_connection_closes() -> None:
 
 
 async def test_a_call_given_up_before_its_check_does_not_wait() -> None:
-    """Given up while the caches were not synced: it must not count beside calls of a new kube-scheduler."""
+    """A call that ended before the caches were synced must not count beside calls of a new kube-scheduler."""
     rig = ring_rig()
     rig.synced.clear()
     call = asyncio.create_task(rig.bind("g-0"))

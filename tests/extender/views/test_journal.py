@@ -1,4 +1,4 @@
-"""Stories of pods: what they hold, and how little memory all of them take (F-22)."""
+"""Stories of pods: their contents, and a limit on their memory (F-22)."""
 
 import tracemalloc
 
@@ -8,7 +8,7 @@ from core.ids import PodUid
 from extender.views.journal import BYTES, LINES, PODS, TEXT, Journal
 
 ALLOWED = 1.1
-"""Of the limit: what dictionaries and lists keep free for growing."""
+"""Fraction of the limit that dictionaries and lists reserve for growth."""
 
 
 def lines(journal: Journal, uid: str) -> list[tuple[str, str, int]]:
@@ -46,7 +46,7 @@ def test_a_long_text_is_cut() -> None:
 
 @pytest.mark.parametrize("text", ["d" * 200, "d" * TEXT, "\N{CIRCLED DIGIT ONE}" * TEXT])
 def test_stories_take_no_more_than_the_limit(text: str) -> None:
-    """The one that is being written stays, however little is allowed."""
+    """The story that is being written stays, whatever the limit."""
     limit = 20_000
     journal = Journal(limit=limit)
     for at in range(200):
@@ -65,7 +65,7 @@ def _tell(journal: Journal, start: int, pods: int, lines: int) -> None:
 
 @pytest.mark.parametrize(("pods", "lines"), [(2_000, LINES), (6_000, 4)], ids=["many lines", "few lines"])
 def test_the_memory_that_is_counted_is_what_is_used(pods: int, lines: int) -> None:
-    """A tenth of the pods that are remembered, with as much of the limit; a second round adds nothing."""
+    """A tenth of the remembered pods, with a tenth of the limit. A second round adds nothing."""
     journal = Journal(pods=PODS // 10, limit=BYTES // 10)
     tracemalloc.start()
     try:

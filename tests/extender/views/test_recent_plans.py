@@ -1,4 +1,4 @@
-"""Recent plans as the admin port shows them, and in metrics and log."""
+"""Recent plans at the admin port, in metrics and in the log."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The story of a gang's pod, and a refusal at submit in it."""
+"""The story of a gang's pod, with a refusal of its gang."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Host names in one spelling, and which of them are loopback."""
+"""Normalized host names, and names of loopback."""
 
 import pytest
 

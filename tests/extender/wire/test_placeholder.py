@@ -1,4 +1,4 @@
-"""The body of a placeholder, exactly as GANG-3 has it, and what a template may not say."""
+"""The body of a placeholder by GANG-3, and invalid templates."""
 
 import json
 from typing import Any
@@ -226,7 +226,7 @@ TEMPLATE = {
 def test_a_placeholder_carries_what_its_originator_does(
     written: str, labels: set[str], annotations: set[str], tolerations: int
 ) -> None:
-    """The originator has one of each; nodeSelector only narrows, so it always stays."""
+    """The originator has one of each. A nodeSelector only narrows, so it always stays."""
     defined = gang(**TEMPLATE)
     pod = {
         "metadata": {

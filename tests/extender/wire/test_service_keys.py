@@ -1,4 +1,4 @@
-"""YuniKorn's service keys: their types, their defaults, and what a bad value does (SRC-4 to SRC-6)."""
+"""YuniKorn's service keys: their types, their defaults, and invalid values (SRC-4 to SRC-6)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Fields of a pod that gangs need: its owner, its secrets, its markers, and notes on it."""
+"""Fields of a pod that gangs need: its owner, its secrets, its markers and its records."""
 
 from typing import Any
 

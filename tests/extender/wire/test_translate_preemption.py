@@ -150,7 +150,7 @@ def test_a_daemon_set() -> None:
 
 
 def test_a_daemon_set_with_a_huge_selector_selects_no_pod() -> None:
-    """The cost would come with each event of a pod that names it."""
+    """Each event of a pod with this field would have the cost again."""
     for count, read in ((LARGEST_SELECTOR // 2, LARGEST_SELECTOR // 2), (LARGEST_SELECTOR // 2 + 1, 0)):
         labels = {f"l{at}": "v" for at in range(count)}
         body = {"metadata": {"name": "d", "uid": "x"}, "spec": {"selector": {"matchLabels": labels}}}

@@ -1,4 +1,4 @@
-"""The client's errors say what happened on the wire, and its credentials stay fresh and out of messages."""
+"""The client's errors describe the fault. Its credentials are renewed and never appear in messages."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A stream gives whole lines, and notices a server that is dead, silent or excessive."""
+"""A stream yields whole lines, and notices a server that is dead, silent or excessive."""
 
 import asyncio
 from contextlib import aclosing

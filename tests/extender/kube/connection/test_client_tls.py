@@ -1,6 +1,6 @@
-"""Trust and identity over TLS; certificates may be replaced at run time.
+"""Trust and identity over TLS. Certificates may be replaced at run time.
 
-The files in ``tls`` are good for these tests alone: a CA whose key is lost, and certificates for loopback.
+The files in ``tls`` are only for these tests: a CA whose key was discarded, and certificates for loopback.
 """
 
 import json

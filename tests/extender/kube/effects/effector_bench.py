@@ -1,4 +1,4 @@
-"""An effector over a fake API server, for tests of effects on Paddock's own account."""
+"""An effector with a fake API server, for tests of effects that Paddock itself performs."""
 
 import asyncio
 from collections import Counter
@@ -18,7 +18,7 @@ PODS = "/api/v1/namespaces/default/pods"
 
 
 class Bench:
-    """An effector over a fake API server; unless ``patient`` it pauses in name only."""
+    """An effector with a fake API server. Its pauses are skipped unless it is ``patient``."""
 
     def __init__(self, api: FakeApi, client: ApiClient) -> None:
         self.api = api

@@ -1,4 +1,4 @@
-"""Effects on Paddock's own account: what is written, and only under its Lease. See test_bind."""
+"""Effects: their requests, which are sent only under the Lease. See test_bind."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Effects that fail: what counts as a failure, and which reports are made."""
+"""Failed effects: which results count as failures, and their reports."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def _pod(uid: str, node: str) -> dict[str, object]:
 async def test_a_nomination_that_comes_too_late_is_no_failure(
     bench: Bench, there: dict[str, object] | None
 ) -> None:
-    """kube-scheduler has bound the pod while the nomination was under way; no report is needed."""
+    """kube-scheduler has bound the pod during the nomination, so no report is needed."""
     if there is not None:
         bench.api.apply(PODS, there)
     bench.api.break_next(_invalid, method="PATCH")
@@ -86,7 +86,7 @@ async def test_the_reason_of_a_failed_effect_is_reported(bench: Bench, status: i
 async def test_one_failure_of_each_kind_in_a_while_is_reported(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, every: float, reports: list[str]
 ) -> None:
-    """Without a permission every effect fails, as fast as they come."""
+    """Without a permission every effect fails, in quick succession."""
     monkeypatch.setattr(module, "REPORTED_EVERY", every)
     for name in ("p", "q"):
         bench.api.apply(PODS, pod_body(name))

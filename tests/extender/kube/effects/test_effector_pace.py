@@ -1,4 +1,4 @@
-"""Pace of effects on Paddock's own account: the order, how many at once, and how fast."""
+"""Pace of effects: their order, concurrency and rate."""
 
 import asyncio
 
@@ -33,7 +33,7 @@ async def test_events_wait_behind_what_pods_wait_for(bench: Bench) -> None:
 
 
 async def test_what_pods_wait_for_is_not_slowed_down_by_events(bench: Bench) -> None:
-    """Neither by their rate nor by how many of them are under way."""
+    """Neither their rate nor their number delays others."""
     bench.patient = True
     for number in range(WORKERS):
         bench.api.apply(PODS, pod_body(f"p{number}"))
@@ -61,7 +61,7 @@ async def test_of_effects_that_wait_for_one_pod_the_last_is_done(bench: Bench) -
 
 
 async def test_what_is_written_to_one_pod_keeps_its_order(bench: Bench) -> None:
-    """The first attempt fails, and yet what came after it waits."""
+    """The first attempt fails, but the later effect still waits."""
     for name in ("p", "q"):
         bench.api.apply(PODS, pod_body(name))
     bench.api.fail_next(500, method="PATCH", times=1)
@@ -75,7 +75,7 @@ async def test_what_is_written_to_one_pod_keeps_its_order(bench: Bench) -> None:
 
 
 async def test_all_workers_are_woken_when_there_is_enough_to_do(bench: Bench) -> None:
-    """Idle workers: each answer comes only when as many requests are open as there are workers."""
+    """Idle workers. Each answer is sent only when as many requests are open as there are workers."""
     together = asyncio.Barrier(WORKERS)
 
     async def answer(_: Request) -> None:
@@ -94,9 +94,9 @@ async def test_all_workers_are_woken_when_there_is_enough_to_do(bench: Bench) ->
 
 
 async def test_what_two_have_waited_for_is_taken_by_two(bench: Bench) -> None:
-    """A condition ends for which the pod's wake-up and an event have waited.
+    """The pod's wake-up and an Event have waited for a condition, which ends.
 
-    The worker that carried it out goes on with the one, and an idle one is woken for the other.
+    Its worker continues with one of them, and an idle worker is woken for the other.
     """
     condition_set, others, posted = asyncio.Event(), asyncio.Event(), asyncio.Event()
 

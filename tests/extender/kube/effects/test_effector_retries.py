@@ -1,4 +1,4 @@
-"""Effects on Paddock's own account that meet trouble: which are repeated, and which are dropped."""
+"""Effects with errors: which are repeated, and which are dropped."""
 
 from typing import Any
 

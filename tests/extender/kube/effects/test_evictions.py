@@ -1,4 +1,4 @@
-"""Evictions and deletions on Paddock's own account: what is sent, and how each ended. See test_effector."""
+"""Evictions and deletions by Paddock: their requests and their outcomes. See test_effector."""
 
 from collections.abc import Callable
 
@@ -85,7 +85,7 @@ async def test_a_deleted_pod(bench: Bench, make: Make) -> None:
 
 
 async def test_a_budget_that_forbids_it_is_an_answer(bench: Bench) -> None:
-    """The eviction is not repeated here: core takes another victim, or comes back later."""
+    """The eviction is not repeated here. The core chooses another victim, or tries again later."""
     bench.api.apply(PODS, pod_body("p"))
     bench.api.blocked_evictions.add("p")
     await tried(bench, evict())
@@ -147,7 +147,7 @@ async def test_a_missing_permission_has_failed_at_once(bench: Bench) -> None:
 
 
 async def test_a_lost_reply_is_not_taken_for_a_second_victim(bench: Bench) -> None:
-    """The repeat names the same uid, so it finds the pod leaving or deleted and takes no other."""
+    """The repetition names the same UID. It finds the pod terminating or deleted, and affects no other."""
     bench.api.apply(PODS, pod_body("p"))
     bench.api.lose_next_reply(method="POST")
     await tried(bench, evict())

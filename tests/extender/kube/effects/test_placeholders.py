@@ -1,4 +1,4 @@
-"""Placeholders on Paddock's own account: what is sent, and which answer ends how (GANG-4).
+"""Creation of placeholders by Paddock: the requests, and the outcome of each answer (GANG-4).
 
 See test_effector.
 """
@@ -171,7 +171,7 @@ async def test_a_full_queue_is_reported_too(bench: Bench, monkeypatch: pytest.Mo
 
 
 async def test_of_one_place_only_the_last_wish_counts(bench: Bench) -> None:
-    """By namespace and name: they have no uid yet. Places apart do not wait for each other."""
+    """Without a UID, namespace and name identify placeholders. Different ones do not delay each other."""
     wishes = [
         make_placeholder(),
         make_placeholder(gang=make_gang(cpu=2000, name="later")),

@@ -1,4 +1,4 @@
-"""The ConfigMap that says who the API server's proxy is, followed from its first list to its end."""
+"""The ConfigMap that describes the API server's proxy, from its first list to its deletion."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Beginning of the scenarios of this folder."""
+"""Common beginning of this folder's scenarios."""
 
 HEAD = """\
 apiVersion: paddock.dev/v1
@@ -9,4 +9,4 @@ config:
 cluster:
   nodes: [{name: n1, cpu: 8}]
 """
-"""A document with one queue and one node. The rest of the cluster comes next, then the steps."""
+"""A document with one queue and one node. The rest of the cluster and the steps follow."""

@@ -1,4 +1,4 @@
-"""Evictions and deletions in the played cluster: which pods leave, which are spared, and what is reported."""
+"""Evictions and deletions in the simulated cluster: evicted pods, refusals and reports."""
 
 from collections.abc import Sequence
 from copy import deepcopy
@@ -143,7 +143,7 @@ def test_another_pod_of_the_name_is_left_alone() -> None:
 
 
 def test_a_placeholder_that_is_deleted_is_no_victim() -> None:
-    """A pod that no entry of the scenario asked for was made by Paddock itself."""
+    """A pod without an entry in the scenario was created by Paddock itself."""
     stage = Stage()
     body = deepcopy(stage.pod("web").body)
     body["metadata"]["name"] = "ph"

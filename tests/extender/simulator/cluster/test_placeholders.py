@@ -1,4 +1,4 @@
-"""Placeholders in the played cluster: how they come, what is refused, and that they end with their owner."""
+"""Placeholders in the simulated cluster: creation, refusals, and their end with the owner."""
 
 import json
 from pathlib import Path

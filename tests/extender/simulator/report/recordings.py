@@ -1,4 +1,4 @@
-"""Recordings made by hand: one of five pods, one as large as a page must bear, and the parts of others."""
+"""Handmade recordings: one with five pods, one as large as a page must support, and parts of others."""
 
 import random
 from collections import Counter, defaultdict
@@ -159,7 +159,7 @@ def with_difference(recording: Recording) -> Recording:
 
 
 class LargeRun:
-    """A rough day of many tenants. Made by dice with a fixed seed, so that it is the same every time."""
+    """A random day of many tenants. The seed is fixed, so the day is always the same."""
 
     def __init__(self, pods: int, nodes: int, leaves: int) -> None:
         self.dice = random.Random(7)

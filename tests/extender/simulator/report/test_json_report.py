@@ -1,4 +1,4 @@
-"""A recording as data: what is in it, and the same bytes each time."""
+"""A recording as JSON: its contents, and equal bytes each time."""
 
 import json
 from dataclasses import fields, replace

@@ -1,4 +1,4 @@
-"""The page as text: what is in it, and that nothing in a recording can become a part of it."""
+"""The page as text: its contents, and escaping of everything in a recording."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""Progress on a terminal: seldom, in place, and wiped at the end."""
+"""Progress on a terminal: rare updates in one line, which is cleared at the end."""
 
 from io import StringIO
 

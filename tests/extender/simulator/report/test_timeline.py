@@ -1,4 +1,4 @@
-"""The timeline as lines: columns, folding, the sum, and nothing that a name could do to a terminal."""
+"""The timeline as lines: columns, folding, the sum, and names that are harmless to a terminal."""
 
 import re
 

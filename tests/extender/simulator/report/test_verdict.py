@@ -1,4 +1,4 @@
-"""How scenarios came out: lines for people, and a JUnit file."""
+"""Results of scenarios: lines for people, and a JUnit file."""
 
 from xml.etree.ElementTree import Element, fromstring
 

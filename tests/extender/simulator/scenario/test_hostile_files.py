@@ -1,4 +1,4 @@
-"""Files that are made to hurt, or merely happen to: answered with mistakes, soon, in little memory."""
+"""Hostile and unlucky files: they are answered with errors, quickly and with little memory."""
 
 import contextlib
 import os
@@ -188,7 +188,7 @@ def _typed(value: Value) -> object:
 
 @given(st.dictionaries(keys, nested, min_size=1, max_size=3).map(mapping_of))
 def test_any_document_in_place_reaches_the_loader_unchanged(value: MapValue) -> None:
-    """Plain texts too that cannot be written plain: they come from tags, or from lines that were folded."""
+    """Including plain texts that cannot be written plain, from tags or folded lines."""
     assert _typed(read_document(yaml_of(value)).top) == _typed(value)
 
 

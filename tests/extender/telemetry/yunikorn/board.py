@@ -1,4 +1,4 @@
-"""Queries of YuniKorn's published Grafana boards, as data: the scheduler's, and that of the Go process."""
+"""Queries of YuniKorn's published Grafana dashboards, as data: for the scheduler, and for the Go process."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ class Query(NamedTuple):
 
     panel: str
     promql: str
-    #: Name that is asked for.
+    #: Name of the queried series.
     series: str
     #: Labels that are matched.
     labels: dict[str, str]
@@ -17,7 +17,7 @@ class Query(NamedTuple):
 
 
 def plain(panel: str, name: str, legend: str) -> Query:
-    """A panel that shows a name's series as they are."""
+    """A panel that shows the series of a name unchanged."""
     return Query(panel, name, name, {}, legend)
 
 
@@ -29,7 +29,7 @@ def percentile(panel: str, name: str, over: str) -> Query:
 
 
 def of_queue(panel: str, what: str, **labels: str) -> Query:
-    """A panel of the queue ``root.a``, whose name stands in those of its metrics."""
+    """A panel of the queue ``root.a``, whose name is part of its metrics' names."""
     name = f"yunikorn_root_a_queue_{what}"
     matched = "".join(f', {key}="{value}"' for key, value in labels.items())
     return Query(panel, f'{{__name__=~"{name}"{matched}}}', name, labels, "state")
@@ -54,7 +54,7 @@ BOARD = (
 """Panels of the first board, those of the queue ``root.a`` among them."""
 
 VARIABLE = '{__name__=~"yunikorn.+resource"}'
-"""Names among which the board's variable looks for queues. Grafana asks for the list of names instead."""
+"""Names in which the dashboard's variable finds queues. Grafana requests the list of names instead."""
 
 _GO = '{job=~"yunikorn"}'
 _MEMORY = (

@@ -1,4 +1,4 @@
-"""Metrics of a ledger, read as Prometheus reads them, and a ledger whose events pass as in the server."""
+"""Metrics of a ledger in the way of Prometheus, and a ledger with the server's flow of events."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -33,7 +33,7 @@ class Read(NamedTuple):
 
 
 def read(text: bytes) -> Read:
-    """Fails for a sample that is there twice, and for a family whose lines are not together."""
+    """Read a text. Fails for a duplicate sample, and for a family with scattered lines."""
     kinds = dict(line.split(" ")[2:4] for line in text.decode().splitlines() if line.startswith("# TYPE"))
     assert len(kinds) == text.count(b"# TYPE ")
     samples: dict[tuple[str, frozenset[tuple[str, str]]], float] = {}
@@ -49,7 +49,7 @@ def read(text: bytes) -> Read:
 
 
 class Watched:
-    """A ledger and its metrics, which see every event as those of the server do."""
+    """A ledger and its metrics, which receive every event as in the server."""
 
     def __init__(self, *queues: QueueSpec, exported: Exported | None = None, **ledger: Any) -> None:
         self.ledger: Ledger = make_ledger(*queues, **ledger)
@@ -64,7 +64,7 @@ class Watched:
         self.learn(on.PodObserved(make_pod(name, **pod)))
 
     def place(self, name: str, node: str = "n1", **pod: Any) -> None:
-        """A pod comes, is admitted, and is bound."""
+        """Create, admit and bind a pod."""
         facts = make_pod(name, **pod)
         self.see(name, **pod)
         filtered(self.ledger, facts.uid, now=self.now)

@@ -1,4 +1,4 @@
-"""METRIC-1 tells the same numbers as the queues do (REST-6), whatever has happened."""
+"""METRIC-1 has the same numbers as the queues of REST-6, after any events."""
 
 from dataclasses import replace
 
@@ -98,7 +98,7 @@ def test_random_histories(history: list[Step]) -> None:
 
 @pytest.mark.rule("METRIC-1")
 def test_from_filter_to_node() -> None:
-    """A pod is pending until its Binding is on its way, and allocated from then on."""
+    """A pod is pending until its Binding is sent, and then allocated."""
     cluster = Watched(*documents(None))
     uid, size = make_pod("p").uid, {"vcore": 7, "pods": 1}
     cluster.see("p", size=Resource(size))

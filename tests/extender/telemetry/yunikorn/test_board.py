@@ -1,4 +1,4 @@
-"""Each panel of YuniKorn's published board finds series by name and labels."""
+"""Each panel of YuniKorn's published dashboard finds series by name and labels."""
 
 import pytest
 
@@ -21,6 +21,6 @@ def test_a_panel_has_series_from_the_start(quiet: Read, query: Query) -> None:
 
 @pytest.mark.rule("METRIC-18")
 def test_the_variable_of_the_board_finds_the_queues(quiet: Read) -> None:
-    """Grafana lists the names that end so, and takes the queue from between."""
+    """Grafana lists names with this ending, and extracts the queue from them."""
     names = {name for name in quiet.names() if name.startswith("yunikorn_root_")}
     assert "yunikorn_root_a_queue_resource" in names

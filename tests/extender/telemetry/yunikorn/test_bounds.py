@@ -1,4 +1,4 @@
-"""Names that users make do not make series without end (METRIC-13, METRIC-16)."""
+"""Names that users choose cannot create an unlimited number of series (METRIC-13, METRIC-16)."""
 
 import gc
 import time
@@ -71,7 +71,7 @@ def test_dynamic_queues_take_no_series_from_configured_ones() -> None:
 
 @pytest.mark.rule("METRIC-15", "METRIC-18")
 def test_of_two_paths_with_one_name_the_first_has_it() -> None:
-    """A sample that is there twice makes Prometheus refuse the whole scrape."""
+    """Prometheus refuses a whole scrape for one duplicate sample."""
     cluster = Watched(make_queue("root.a-b", max={"vcore": 1}), make_queue("root.a_b", max={"vcore": 2}))
     assert cluster.read().of("yunikorn_root_a_b_queue_resource", state="max", resource="vcore") == 1
 
@@ -106,7 +106,7 @@ def test_before_all_is_read_there_is_no_empty_cluster() -> None:
 
 @pytest.mark.timed
 def test_no_piece_takes_long() -> None:
-    """2,000 queues: the loop is given back at least every few milliseconds."""
+    """With 2,000 queues, the event loop can run other work at least every few milliseconds."""
     cluster = Watched(*(make_queue(f"root.q{place}") for place in range(1_999)), nodes=100)
     for place in range(1_000):
         cluster.see(f"p{place}", queue=f"root.q{place}", app=f"app-{place}")

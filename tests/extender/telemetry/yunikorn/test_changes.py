@@ -1,4 +1,4 @@
-"""Counts of what happens when pods and applications come, run, are rejected, and end."""
+"""Counts of new, running, rejected and ended pods and applications."""
 
 import pytest
 
@@ -50,7 +50,7 @@ def test_a_pod_that_a_list_lacks_has_left_its_node() -> None:
 
 @pytest.mark.rule("METRIC-2", "METRIC-3")
 def test_what_the_first_lists_show_was_there_before() -> None:
-    """A start is no burst of a thousand allocations."""
+    """A start does not count as a burst of a thousand allocations."""
     cluster = Watched(make_queue("root.a"), listed=False)
     cluster.see("p", node="n1")
     cluster.learn(on.PodsListed(frozenset({make_pod("p").uid})))

@@ -1,4 +1,4 @@
-"""Names, types, labels, label values and buckets, as METRIC-1 to METRIC-18 say."""
+"""Names, types, labels, label values and buckets of METRIC-1 to METRIC-18."""
 
 from typing import NamedTuple
 
@@ -124,7 +124,7 @@ def test_a_family_has_its_type_and_labels(quiet: Read, row: Row) -> None:
     "row", [row for row in ROWS if row.values and row.labels[-1] != "resource"], ids=lambda row: row.name
 )
 def test_every_fixed_label_begins_at_zero(quiet: Read, row: Row) -> None:
-    """A rate needs a first value to begin from."""
+    """A rate needs an initial value."""
     assert row.values is not None
     label, values = row.values
     found = quiet.labels(row.name + suffixes(row)[-1])

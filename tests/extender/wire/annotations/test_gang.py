@@ -1,4 +1,4 @@
-"""Task groups, policies, markers of placeholders and labels of pod groups, as they come on pods."""
+"""Task groups, policies, markers of placeholders and labels of pod groups, read from pods."""
 
 import json
 from typing import Any

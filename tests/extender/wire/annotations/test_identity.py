@@ -1,4 +1,4 @@
-"""Users on pods, quotas on namespaces: annotations as they come."""
+"""Users of pods and quotas of namespaces, read from annotations."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The answer of prioritize on the wire: whatever the names are, it is JSON and says each node's score."""
+"""The answer of prioritize on the wire: valid JSON with each node's score, for any names."""
 
 import json
 
@@ -20,7 +20,7 @@ def test_whatever_the_names_are(bands: list[tuple[int, list[NodeName]]]) -> None
 
 @pytest.mark.parametrize("name", ['x",', '","', '","Score":9},{"Host":"x', "\\", ""])
 def test_names_that_look_like_the_answer(name: str) -> None:
-    """No node has such a name, but a request may."""
+    """Nodes cannot have such names, but requests can."""
     band = [NodeName("n1"), NodeName(name), NodeName("n2")]
     assert [each["Host"] for each in json.loads(priorities([(3, band)]))] == band
 

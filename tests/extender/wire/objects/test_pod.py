@@ -1,4 +1,4 @@
-"""Pods and nodes as JSON: recorded requests of a real kube-scheduler, and the spellings Go allows itself."""
+"""Pods and nodes as JSON: recorded requests of a real kube-scheduler, and Go's variants of JSON."""
 
 import json
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ REQUESTS = sorted(PAYLOADS.glob("*/*/*.json"))
 
 
 def recorded_pods(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every full pod in a recorded request: the pod itself and, in a preempt body, its victims."""
+    """Every whole pod in a recorded request: the pod itself and, in a preempt body, the victims."""
     if "Pod" in body:
         yield body["Pod"]
     for victims in (body.get("NodeNameToVictims") or {}).values():

@@ -380,7 +380,7 @@ def test_a_pod_with_very_many_names_is_read_all_the_same() -> None:
     ],
 )
 def test_a_bad_quantity_names_its_place(body: dict[str, Any], message: str) -> None:
-    for _ in range(2):  # the second time, too: nothing wrong is remembered
+    for _ in range(2):  # Again, since a cache could contain a wrong result.
         with pytest.raises(QuantityError, match=message):
             pod_size(decoded(body))
 
