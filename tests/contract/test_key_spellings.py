@@ -1,4 +1,4 @@
-"""Keys in other cases, null and absent: whatever Go's decoder takes for the same body, we take too."""
+"""Keys in other letter cases, null and absent: Paddock accepts every body that Go's decoder accepts."""
 
 import json
 from collections.abc import Callable
@@ -71,7 +71,7 @@ def body_with(**lists: Any) -> bytes:
 
 
 def foreign(**lists: Any) -> bytes:
-    """A pod in no queue, for which kube-scheduler's choice of victims goes back."""
+    """An unmanaged pod, for which kube-scheduler's own victims are returned."""
     given = {key: value for key, value in lists.items() if value is not ABSENT}
     return json.dumps({"Pod": pod_body("p", queue="", scheduler="default-scheduler"), **given}).encode()
 

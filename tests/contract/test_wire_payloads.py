@@ -1,4 +1,4 @@
-"""Requests that real kube-schedulers sent, replayed over HTTP. A new version is a new folder of files."""
+"""Recorded requests of real kube-schedulers, sent again over HTTP. Each version has a folder of files."""
 
 import json
 from pathlib import Path
@@ -92,7 +92,7 @@ def pod_of(body: dict[str, Any]) -> Any:
 
 
 def show(rig: Rig, body: dict[str, Any]) -> None:
-    """The watch shows the pod of a filter body: bind posts nothing that only bodies have told of (F-18)."""
+    """Let the watch show the pod of a filter body, since bind needs more than a body (F-18)."""
     rig.engine.learn(on.PodObserved(pod_of(body)))
 
 

@@ -54,14 +54,14 @@ LIMITS: tuple[tuple[LimitSpec, ...], ...] = (
 MOST_BETWEEN, MOST_SLICES = 20, 2000
 BETWEEN = ("come", "come", "come", "bind", "bind", "call", "ask", "delete", "wait", "expire", "uncordon")
 USED_ONLY = ("come", "come", "bind")
-"""Only turns that are used, which is what F-11 is about."""
+"""Histories in which all turns are used, as in F-11."""
 
 
 @dataclass(frozen=True)
 class Plan:
     """A history.
 
-    ``between``: what may happen between two slices; ``again``: whether a cycle may begin its order anew.
+    ``between``: steps that may happen between two slices. ``again``: True if a cycle may restart its order.
     """
 
     between: tuple[str, ...]
@@ -69,7 +69,7 @@ class Plan:
 
 
 class Slices(World):
-    """A world whose cycles are played in slices of a few units of work."""
+    """A world whose cycles run in slices of a few units of work."""
 
     def __init__(self, chance: Random, plan: Plan) -> None:
         self.chance, self.plan = chance, plan
@@ -188,7 +188,7 @@ class Slices(World):
         self.given.update({uid: self.ledger.view.generation for uid, _ in given})
 
     def quiet(self) -> None:
-        """Run cycles with nothing in between: they give what the reference gives, and then nothing."""
+        """Run cycles without other steps. They give the turns of the reference, and then none."""
         self.step(("reload", 0))
         while self.ledger.view.cycle_wanted:
             view, before = self.view(), set(self.ledger.view.turns)
@@ -209,7 +209,7 @@ class Slices(World):
     # -- what must hold ------------------------------
 
     def note_fitting(self, view: View, *, begins: bool) -> None:
-        """Note the pods that fit and may be admitted, and have done so since the cycle began."""
+        """Note the pods that fit and may be admitted, and that did so since the cycle began."""
         pods = [pod for pod in view.pods.values() if begins or pod.uid in self.fitted]
         pods = [pod for pod in pods if pod.app in let_in(view, pod.leaf)]
         self.fitted = {pod.uid for pod in pods if not pod.held and could_go(view, pod)}
@@ -271,7 +271,7 @@ class Slices(World):
 
 
 def before_it(view: View, pod: Pod) -> list[Pod]:
-    """The asks of the same queue that go before one: of applications that go first, and of its own."""
+    """Asks of the same queue that come before one: from earlier applications, and from its own."""
     found: list[Pod] = []
     waiting = {each.app for each in view.pods.values() if each.leaf == pod.leaf and not each.held}
     for app in applications_in_order(view, pod.leaf, waiting & let_in(view, pod.leaf)):
@@ -283,7 +283,7 @@ def before_it(view: View, pod: Pod) -> list[Pod]:
 
 
 def could_go(view: View, pod: Pod) -> bool:
-    """True if an ask could be given a turn, were it next."""
+    """True if an ask would get a turn if it were next."""
     return not (pod.late or pod.backs_off) and fits(view, pod) and node_for(view, pod) is not None
 
 
@@ -324,9 +324,9 @@ def sliced(units: int, *, again: bool) -> Iterator[None]:
     """Cycles of slices of a few units of work."""
     with (
         patch.object(cycle_module, "WORK_PER_SLICE", units),
-        # An older commit, from before cycles began anew, has no bound for it.
+        # Older commits, in which cycles never restarted their order, have no such bound.
         patch.object(cycle_module, "OVER_AGAIN", 10**6 if again else 0, create=True),
-        # The reference ordering knows of no reserved nodes.
+        # The reference ordering ignores reserved nodes.
         patch.object(node_search, "RESERVED_AFTER", 10**6),
     ):
         yield
@@ -345,6 +345,6 @@ def play(seed: int, between: tuple[str, ...] = ()) -> None:
                 world.run_passes()
             world.quiet()
         except Ambiguous:
-            """What the walk cannot tell apart is not tried."""
+            """Ambiguous states are left out."""
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from None

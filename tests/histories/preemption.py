@@ -1,8 +1,8 @@
 """Random histories of preemption: preempt calls, kube-scheduler and the ticker in any order (F-12, F-13).
 
-``play(seed)`` plays one. A played API server and kube-scheduler stand around the real engine. Offers are
-taken, taken late, or left. Pods come, end and are deleted, also asks with a plan. Effects come late or fail,
-documents change, and Paddock restarts. Each plan is judged together with all others in flight.
+``play(seed)`` plays one. The API server and kube-scheduler are simulated around the real engine. Offers are
+accepted, accepted late, or ignored. Pods are created, end and are deleted, even asks with a plan. Effects are
+late or fail, documents change, and Paddock restarts. Each plan is judged together with all other open plans.
 """
 
 import random
@@ -84,7 +84,7 @@ class World(Cluster):
         self.calls.append((self.now + seconds, call))
 
     def _asked_for(self, effect: Effect) -> None:
-        """Assert what plans in flight end with, and that no pod is evicted for a deleted ask."""
+        """Assert the results of open plans, and that no pod is evicted for a deleted ask."""
         self.effects.append(effect)
         match effect:
             case WriteRecord(uid, _, _, entries):
@@ -108,10 +108,10 @@ class World(Cluster):
     def drifted(self, drifts: object) -> None: ...
 
     def breached(self, plan: Plan, breaches: object, *, pod: str, now: float) -> None:
-        """A plan that the laws forbid by the time it is carried out is not: nothing happens."""
+        """A plan that breaks a law when it is due is dropped."""
 
     def planned(self, outcome: object, *, pod: str, how: str, now: float) -> None:
-        """A plan was made; by the verb it is an offer, unless not all of it is for kube-scheduler."""
+        """Note a plan. By the verb it is an offer, unless kube-scheduler can carry out only a part."""
         if not isinstance(outcome, Plan):
             return
         self.plans += 1
@@ -131,7 +131,7 @@ class World(Cluster):
             self.going.update(dict.fromkeys(victims, str(outcome.uid)))
 
     def _reclaimed(self, path: str, victims: tuple[str, ...]) -> None:
-        """A quota that shrank takes pods back: none that goes already, nor below a guarantee."""
+        """Check a quota reclaim: no pod that already leaves, and no queue below its guarantee."""
         found = reclaim_breaches(self.scene(but=""), path, victims)
         if found:
             self.fail("; ".join(found))
@@ -139,7 +139,7 @@ class World(Cluster):
         self.reclaims += 1
 
     def scene(self, *, but: str) -> Scene:
-        """Everything there is, beside one ask's plan."""
+        """Return the whole world, without the plan of one ask."""
         self._end_flights()
         pods = {
             name: Pod(
@@ -215,7 +215,7 @@ class World(Cluster):
         return [name for name, pod in self.pods.items() if not (pod.node or pod.deleting)]
 
     def run(self, calls: int) -> None:
-        """Let the loop run some of what is due."""
+        """Let the loop run some of the due work."""
         for _ in range(calls):
             due = next((each for each in self.calls if each[0] <= self.now), None)
             if due is None:
@@ -224,7 +224,7 @@ class World(Cluster):
             due[1]()
 
     def act(self, count: int) -> None:
-        """Carry out some effects in their order; a few fail."""
+        """Perform some effects in their order. A few fail."""
         for _ in range(min(count, len(self.effects))):
             effect = self.effects.pop(0)
             reached = self.rng.random() < 0.95
@@ -274,7 +274,7 @@ class World(Cluster):
         self.run(self.rng.randint(1, 12))
 
     def call(self) -> None:
-        """Ask as kube-scheduler which pods it may evict; it takes the answer now, soon, or not at all."""
+        """Call preempt as kube-scheduler, which uses the answer now, soon, or never."""
         if not self.asks():
             return
         uid = self.rng.choice(self.asks())
@@ -284,7 +284,7 @@ class World(Cluster):
             self._take(self.flights[uid])
 
     def take(self) -> None:
-        """Carry out an offer in kube-scheduler's name."""
+        """Carry out an offer as kube-scheduler."""
         self._end_flights()
         open_ = [each for each in self.flights.values() if not each.taken]
         if open_:
@@ -299,7 +299,7 @@ class World(Cluster):
             if name in self.pods and not self.pods[name].deleting:
                 self.leave(name, disrupted=True)
             if self.rng.random() < 0.1:
-                # It gives up half way: Paddock goes on.
+                # kube-scheduler stops half way, and Paddock continues.
                 return
 
     def place(self) -> None:
@@ -334,7 +334,7 @@ class World(Cluster):
             self.engine.learn(on.PodObserved(pod))
 
     def end(self) -> None:
-        """End a running pod, or delete any pod; one that was to leave for an offer commits it."""
+        """End a running pod, or delete any pod. The end of an offer's victim commits the offer."""
         name = self.rng.choice(sorted(self.pods)) if self.pods else ""
         if not name or self.pods[name].deleting:
             return
@@ -355,7 +355,7 @@ class World(Cluster):
         self.engine.learn(self._configured())
 
     def restart(self) -> None:
-        """Restart Paddock, which forgets what is not on the objects: offers, and plans not written yet."""
+        """Restart Paddock, which loses offers, and plans that are not written yet."""
         self.say("restart")
         self.flights = {
             uid: replace(each, node=str(self.pods[uid].reserved_node))
@@ -377,7 +377,7 @@ class World(Cluster):
 
 
 def play(seed: int) -> None:
-    """Play one history; raises AssertionError with the seed and the history on a breach."""
+    """Play one history. Raises AssertionError, with the seed and the history, for a breach."""
     played(seed)
 
 

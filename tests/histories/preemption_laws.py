@@ -1,7 +1,7 @@
-"""The laws of preemption over all plans in flight together, computed from pods and queues alone. No tests.
+"""The laws of preemption over all open plans together, computed from pods and queues alone. No tests.
 
-A plan in flight is one that is carried out, or one that was offered to kube-scheduler. The rules are computed
-here from what the world holds, not by the planner's own code.
+An open plan is being carried out, or was offered to kube-scheduler. The rules are computed here from the
+world, without the planner's code.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ Size = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Pod:
-    """A pod that runs or asks. ``node``: empty for an ask."""
+    """A running pod or an ask. ``node``: empty for an ask."""
 
     name: str
     app: str
@@ -43,7 +43,7 @@ class Scene:
     caps: dict[str, Size] = field(default_factory=dict)
 
     def used(self, path: str, *, promises: bool, but: Iterable[str] = ()) -> dict[str, int]:
-        """The amounts that stay in a queue and below; with what was promised there, if ``promises``."""
+        """Amounts that remain in a queue and below it. ``promises``: True to include promised amounts."""
         out = {*self.ended, *but}
         used = dict.fromkeys(TYPES, 0)
         for pod in self.pods.values():
@@ -77,7 +77,7 @@ def below_common(queue: str, other: str) -> list[str]:
 
 
 def breaches(scene: Scene, ask: Pod, node: str, victims: Sequence[Pod]) -> list[str]:
-    """The laws that a plan breaks beside all others in flight; empty when it breaks none."""
+    """Laws that a plan breaks beside all other open plans. Empty if it breaks none."""
     found = []
     if node in scene.taken:
         found.append(f"{node} is another plan's")
@@ -97,7 +97,7 @@ def breaches(scene: Scene, ask: Pod, node: str, victims: Sequence[Pod]) -> list[
 
 
 def reclaim_breaches(scene: Scene, path: str, victims: Sequence[str]) -> list[str]:
-    """The faults of the pods that a queue gives up when its quota shrank (QCP-4, QCP-6)."""
+    """Faults of the victims of a quota reclaim (QCP-4, QCP-6)."""
     found = [f"{name} goes already" for name in victims if name in scene.ended]
     for name in victims:
         pod = scene.pods[name]
@@ -138,7 +138,7 @@ def _above_guarantee(scene: Scene, ask: Pod, victims: Sequence[Pod]) -> Iterable
 
 
 def _rest_of_ask(scene: Scene, ask: Pod, *, but: Iterable[str]) -> dict[str, int]:
-    """The remainder of its guarantee: that of its own queue, or else the least of those above it (PRE-8)."""
+    """Remainder of the guarantee: of the queue itself, or else the smallest above it (PRE-8)."""
     rest: dict[str, int] = {}
     own = bool(scene.guaranteed(ask.queue))
     for path in up(ask.queue)[: 1 if own else None]:
@@ -149,7 +149,7 @@ def _rest_of_ask(scene: Scene, ask: Pod, *, but: Iterable[str]) -> dict[str, int
 
 
 def _not_above(scene: Scene, ask: Pod, victims: Sequence[Pod]) -> Iterable[str]:
-    """LAW-5, one victim after another; the capacity of earlier ones already belongs to the ask."""
+    """LAW-5, one victim after the other. Capacity of earlier ones counts as the ask's."""
     before: list[Pod] = []
     hides = bool(scene.guaranteed(ask.queue))
     for victim in victims:

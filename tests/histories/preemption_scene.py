@@ -68,7 +68,7 @@ class Cluster:
         return self.pods[name]
 
     def _document(self) -> tuple[QueueSpec, ...]:
-        """Guarantees are often what is used and one or two more asks want; some maxes are nearly used up."""
+        """Guarantees often equal the usage and one or two asks. Some maxes are nearly used up."""
         rng, found = self.rng, []
         for path in (*PARENTS, *LEAVES):
             used = {name: self._used(path, name) for name in TYPES}
@@ -84,7 +84,7 @@ class Cluster:
                 name: due[name] for name in due if due[name] > 0 and (name == "vcore" or rng.random() < 0.5)
             }
             if path in LEAVES and rng.random() < 0.1:
-                # Perhaps less than is used by now: then the quota takes pods back.
+                # Perhaps less than the present usage, which leads to quota reclaim.
                 cap = {"vcore": max(1, used["vcore"] - 1)}
             more = {**DELAYS, **rng.choice(POLICIES)}
             found.append(queue(path, leaf=path in LEAVES, guaranteed=due, max=cap, **more))

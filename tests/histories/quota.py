@@ -1,13 +1,13 @@
-"""Random histories of the quota: what tenants write, and what schedulers, leaders and etcd do (issue 15, 1).
+"""Random histories of the quota: writes of tenants, and events of schedulers, leaders and etcd.
 
-``play(seed)`` plays one. Two Paddocks follow one played API server, and one leads. An observer counts usage
-from the server's state itself. Rules:
+``play(seed)`` plays one. Two Paddocks follow one simulated API server, and one leads. An observer counts
+usage from the server's state itself. Rules:
 
-- Paddock admits, wakes, ungates, binds or offers victims for no pod if that would exceed a max. The basis is
-  all that it has been shown or did itself.
-- Amounts that others force, resize or ungate count as soon as they are shown, and block admission.
-- An application is only in the queue that its first pod's labels at creation, its owner and its access lead
-  to.
+- Paddock admits, wakes, ungates, binds or offers victims for no pod if that would exceed a max. The check
+  uses everything that it has seen or done.
+- Amounts that others force, resize or ungate count as soon as Paddock sees them, and block admission.
+- An application is only in the queue that follows from its first pod's labels at creation, its owner and its
+  access.
 """
 
 import random
@@ -29,7 +29,7 @@ from tests.histories.quota_scheduler import Scheduler
 
 STEPS = 70
 LATE = 5.0
-"""Seconds that a watch may be behind; Paddock believes its own deeds for longer."""
+"""Seconds by which a watch may be behind. Paddock trusts its own writes for longer."""
 
 FEATURES: Mapping[str, float] = {
     "create": 14,
@@ -61,7 +61,7 @@ FEATURES: Mapping[str, float] = {
 
 
 class World(Scheduler):
-    """The played cluster. ``features``: see `FEATURES`."""
+    """Simulated cluster. ``features``: see `FEATURES`."""
 
     def __init__(self, seed: int, features: Mapping[str, float]) -> None:
         super().__init__(random.Random(seed))
@@ -121,7 +121,7 @@ class World(Scheduler):
                 each.engine.pass_time()
 
     def _catch_up(self) -> None:
-        """Let a watch catch up. No list takes as long, and no watch is as late."""
+        """Let a watch catch up. No list takes longer, and no watch is later."""
         for each in self.paddocks:
             if not each.frozen:
                 if each.listing is not None:
@@ -151,7 +151,7 @@ class World(Scheduler):
         self.saved = dict(self.api.pods), self.api.version
 
     def _restore(self) -> None:
-        """etcd is restored from a backup: pods and versions go back, and everybody lists anew."""
+        """Restore etcd from a backup. Pods and versions go back, and all clients list again."""
         if self.saved is None or any(each.frozen for each in self.paddocks):
             return
         self.say("etcd is restored")
@@ -160,7 +160,7 @@ class World(Scheduler):
         self.api.pods, self.saved = known, None
         for app in self.api.apps.values():
             app.pods &= known.keys()
-        # Paddock may know of those that end by this for a while: their ids are not used again.
+        # Paddock may know the lost pods for a while, so their ids are not used again.
         self.api.ended |= {key for key, app in self.api.apps.items() if not app.pods}
         self.api.apps = {key: app for key, app in self.api.apps.items() if app.pods}
         self._forget_assumed()
@@ -176,7 +176,7 @@ class World(Scheduler):
             each.end_list()
 
     def _still_filed(self, uid: PodUid) -> bool:
-        """True if the pod's application has not ended meanwhile: then it stays away."""
+        """True if the pod's application has not ended meanwhile. Otherwise the pod is not restored."""
         pod = self.api.created[uid]
         app = self.api.apps.get((pod.namespace, pod.app_id))
         return app is not None and uid in app.pods
@@ -186,7 +186,7 @@ class World(Scheduler):
         self._offer({"queues.yaml": document_of(self.limits)}, self.limits)
 
     def _lose(self) -> None:
-        """The ConfigMap is deleted, emptied, or holds something else."""
+        """Delete or empty the ConfigMap, or replace its contents."""
         data = self.rng.choice(
             (None, {}, {"queues.yaml": ""}, {"other": "x"}, {"queues.yaml": "partitions: ["})
         )
@@ -211,7 +211,7 @@ class World(Scheduler):
         paddock.start(self.data, right)
 
     def _settle_unguarded(self) -> None:
-        """Settle admissions of pods that need no bind call: only the instance that ends knows of them."""
+        """Place admitted pods that need no bind call, since only the ending instance knows them."""
         self.assumed = {uid: each for uid, each in self.assumed.items() if self.api.kinds[uid] != FILTER}
         for post in [each for each in self.posts if each.paddock is None]:
             self.posts.remove(post)
@@ -220,7 +220,7 @@ class World(Scheduler):
                 self.api.change(post.uid, node=post.node)
 
     def _freeze(self) -> None:
-        """The host of the leader stops, and the other one takes over when its watch is up to date."""
+        """Stop the leader's host. The other instance takes over once its watch is up to date."""
         old, new = self.leader, self.standby
         if new.frozen:
             return
@@ -242,7 +242,7 @@ class World(Scheduler):
         new.engine.learn(on.ActingBegan())
 
     def _resume(self) -> None:
-        """The frozen one goes on where it was; its Lease is over, so that its calls are refused (F-3)."""
+        """Let the frozen instance continue. Its Lease is over, so its calls are refused (F-3)."""
         for each in self.paddocks:
             if each.frozen:
                 self.say(f"{self._name(each)} goes on")
@@ -256,13 +256,13 @@ class World(Scheduler):
     # -- the end ----------------------------------------------------------------------------------------
 
     def inspect(self) -> None:
-        """Assert that nothing is lost: every Paddock's counts are right."""
+        """Assert that the counts of every Paddock are right."""
         for each in self.paddocks:
             each.audit()
 
 
 def play(seed: int) -> None:
-    """Play one history; raises AssertionError with the seed and the history on a breach."""
+    """Play one history. Raises AssertionError, with the seed and the history, for a breach."""
     played(seed)
 
 

@@ -1,7 +1,7 @@
-"""The API server of the quota's histories, and the observer that counts its state. Paddock is unknown here.
+"""The API server of the quota's histories, and an observer of its state, both independent of Paddock.
 
-The queue of an application is worked out from the objects alone. It follows from its first pod's labels at
-creation, its namespace and its user.
+The queue of an application is computed from the objects alone: from the first pod's labels at creation, its
+namespace and its user.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -17,7 +17,7 @@ from tests.builders import START
 LEAVES = ("root.a", "root.p.x", "root.p.y")
 NOWHERE = "root.nope"
 ACCESS: Mapping[str, tuple[str, ...]] = {"root.p.y": ("alice",)}
-"""Users who may submit to a leaf, where not all may."""
+"""Users who may submit to a leaf, for leaves with restrictions."""
 
 NODES = (NodeName("n1"), NodeName("n2"))
 ALL = "*"
@@ -25,9 +25,9 @@ Limits = Mapping[str, int]
 """Millicores by queue; a queue without a max is absent."""
 
 VERBS, FILTER, GATES = "verbs", "filter", "gates"
-"""Calls that a pod's markers ask for: filter and bind, or filter alone.
+"""Calls by a pod's markers: filter and bind, or filter alone.
 
-None means that the gate is the only guard.
+Without calls, the gate is the only guard.
 """
 
 
@@ -37,7 +37,7 @@ def chain(path: str) -> list[str]:
 
 
 def leads_to(pod: PodFacts) -> str:
-    """The leaf that a pod's labels and its user lead to, empty for none."""
+    """The leaf that follows from a pod's labels and its user; empty for none."""
     allowed = ACCESS.get(pod.queue, (pod.identity.user,))
     return pod.queue if pod.queue in LEAVES and pod.identity.user in allowed else ""
 
@@ -67,7 +67,7 @@ def document_of(limits: Limits) -> str:
 
 @dataclass
 class App:
-    """``queue``: where its first pod led; ``blurred``: a restart may have read its pods otherwise."""
+    """``queue``: by its first pod; ``blurred``: True if a restart may have read its pods differently."""
 
     queue: str
     pods: set[PodUid] = field(default_factory=set)
@@ -96,7 +96,7 @@ class Api:
     # -- what happens to pods ---------------------------------------------------------------------------
 
     def create(self, kind: str, *, user: str, node: str = "", gated: bool = True, **facts: Any) -> PodFacts:
-        """Create a pod, gated at first if nothing but gates guards it. ``node``: the node it is forced to."""
+        """Create a pod, with a gate if gates are its only guard. ``node``: node of a forced pod."""
         self.made += 1
         name = f"p{self.made}"
         own = (OWN_GATE,) if kind == GATES and gated and not node else ()
@@ -161,13 +161,13 @@ class Api:
             return ""
         if app.blurred:
             return ALL
-        # One that no queue took is placed anew by the next of its pods that leads somewhere.
+        # An application without a queue is placed again by its next pod that has one.
         return app.queue or (ALL if any(leads_to(self.created[each]) for each in app.ever) else "")
 
     def blur(self) -> None:
-        """Note a restart, which reads labels as they are now.
+        """Note a restart, which reads the present labels.
 
-        Nothing is claimed of applications whose pods differ.
+        Applications whose pods differ are not checked from then on.
         """
         for app in self.apps.values():
             led = {leads_to(self.created[uid]) for uid in app.pods}
@@ -193,7 +193,7 @@ CAPACITY = 3_000
 
 
 def excess(limits: Limits, held: Mapping[str, int], queue: str, size: Resource) -> str:
-    """The queue that would hold more than its max with one more pod, and by what; empty for none."""
+    """The queue that one more pod would bring above its max, and the excess; empty for none."""
     for path in chain(queue):
         most = limits.get(path)
         if most is not None and held.get(path, 0) + size.get("vcore") > most:

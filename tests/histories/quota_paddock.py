@@ -1,4 +1,4 @@
-"""A Paddock of the quota's histories: the real engine and configuration, and what it can know."""
+"""A Paddock of the quota's histories: the real engine and configuration, and its knowledge."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -35,7 +35,7 @@ NAMESPACES = ("default", "other")
 
 
 BELIEVED = 30.0
-"""Seconds that a filter body is believed."""
+"""Seconds for which a filter body counts."""
 
 
 class Unbound(AssertionError):
@@ -43,7 +43,7 @@ class Unbound(AssertionError):
 
 
 class Paddock:
-    """A Paddock. ``known``: pods as lists and watches have shown them to it, and its own deeds since.
+    """A Paddock. ``known``: pods by lists and watches, and by its own writes since.
 
     ``limits``: those of its last valid document; None before the first one.
     """
@@ -100,7 +100,7 @@ class Paddock:
         self.calls.append((self._clock() + seconds, self._order, call))
 
     def run(self, most: int) -> None:
-        """Let the loop run some of what is due."""
+        """Let the loop run some of the due work."""
         for _ in range(most):
             due = min((each for each in self.calls if each[0] <= self._clock()), default=None)
             if due is None:
@@ -118,7 +118,7 @@ class Paddock:
         self.position = len(self.api.log)
 
     def page(self, count: int) -> None:
-        """Show some items of the list under way."""
+        """Show some items of the present list."""
         for _ in range(min(count, len(self.listing or ()))):
             assert self.listing is not None
             pod = self.listing.pop(0)
@@ -139,7 +139,7 @@ class Paddock:
         return replace(pod, node=mine.node) if mine is not None and mine.node and not pod.node else pod
 
     def watch(self, count: int) -> None:
-        """Show the next changes; while a list is under way there is no watch."""
+        """Show the next changes. During a list there is no watch."""
         if self.listing is not None:
             return
         for uid, pod in self.api.log[self.position : self.position + count]:
@@ -161,7 +161,7 @@ class Paddock:
         return True
 
     def offered(self, pod: PodFacts) -> None:
-        """Show a pod by a filter body, maybe ahead of the watch: it counts for a while."""
+        """Show a pod by a filter body, perhaps before the watch. The body counts for a while."""
         self.bodies[pod.uid] = pod, self._clock() + BELIEVED
         self._earlier.discard(pod.uid)
         self.engine.learn(on.PodOffered(pod))
@@ -172,7 +172,7 @@ class Paddock:
         self.engine.learn(on.PodRead(pod))
 
     def view(self) -> dict[PodUid, PodFacts]:
-        """Every pod as this instance can know it now."""
+        """All pods, as this instance can know them now."""
         found = dict(self.known)
         for uid, (pod, until) in self.bodies.items():
             shown = found.get(uid)
@@ -185,7 +185,7 @@ class Paddock:
     def _holds(self, pod: PodFacts, *, past_gate: bool) -> bool:
         """True if a pod is on a node, about to be, or past its gate with no other guard (F-2).
 
-        ``past_gate``: also count pods that passed the gate without leave and have no node yet (F-7).
+        ``past_gate``: also count pods that passed the gate without admission and have no node yet (F-7).
         """
         if pod.node or pod.uid in self.posts:
             return True
@@ -206,8 +206,8 @@ class Paddock:
     ) -> None:
         """Raise `Unbound` if a queue would hold more than its max, by all that this instance can know.
 
-        ``promises``: whether its promises to others at filter count too. ``past_gate``: see `_holds`.
-        ``ended``: pods that would have to leave first.
+        ``promises``: True to count its reservations for other pods, too. ``past_gate``: see `_holds`.
+        ``ended``: pods that would be evicted first.
         """
         view = self.view()
         pod = view.get(uid) or self.api.pods.get(uid)
@@ -231,7 +231,7 @@ class Paddock:
             raise Unbound(f"{what} {uid}: {over}\n{self._report(promised)}")
 
     def _report(self, promised: set[PodUid]) -> str:
-        """The pods that hold something, as this instance was shown them."""
+        """Pods that hold quota, as this instance has seen them."""
         return "\n".join(
             f"  {pod.uid} of {pod.size.get('vcore')} in {self.api.queue_of(pod.uid)} on {pod.node or 'none'}:"
             f"{' posted' * (pod.uid in self.posts)}{' opened' * (pod.uid in self.opened)}"
@@ -257,7 +257,7 @@ class Paddock:
     # -- effects ----------------------------------------------------------------------------------------
 
     def act(self, count: int, *, reached: bool) -> None:
-        """Carry out some effects in their order, or fail them."""
+        """Perform some effects in their order, or let them fail."""
         for _ in range(min(count, len(self.effects))):
             self._carry_out(self.effects.pop(0), reached=reached and self.leads)
 
@@ -305,7 +305,7 @@ class Paddock:
     def breached(self, plan: object, breaches: object, *, pod: str, now: float) -> None: ...
 
     def planned(self, outcome: object, *, pod: str, how: str, now: float) -> None:
-        """Capacity that no pod may take must not be made by evicting others."""
+        """Pods must not be evicted for capacity that no pod may use."""
         if isinstance(outcome, Plan) and outcome.uid in self.api.created and self.leads:
             self.plans += 1
             self.judge("evicts for", outcome.uid, ended=[each.uid for each in outcome.victims])

@@ -1,4 +1,4 @@
-"""Played kube-scheduler of the random histories of the quota: its cycles, its bindings, and its absence."""
+"""Simulated kube-scheduler of the quota's histories: its cycles, its Bindings, and its absence."""
 
 import random
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ class Post:
 
 
 class Scheduler(Tenants):
-    """kube-scheduler beside the tenants. Its calls go to the Paddock that leads."""
+    """kube-scheduler beside the tenants. It calls the leading Paddock."""
 
     def __init__(self, rng: random.Random) -> None:
         super().__init__(rng)
@@ -70,7 +70,7 @@ class Scheduler(Tenants):
         if isinstance(verdict, Admitted):
             self.judged += 1
             if pod.uid not in paddock.posts:
-                # Otherwise its Binding may come about whatever is answered now.
+                # Otherwise its Binding may succeed, whatever the answer now.
                 paddock.judge("admits", pod.uid, promises=True)
             if self._assume(pod):
                 paddock.promised[pod.uid] = self.now + PROMISED
@@ -79,7 +79,7 @@ class Scheduler(Tenants):
         self._preempt(paddock, pod)
 
     def _preempt(self, paddock: Paddock, pod: PodFacts) -> None:
-        """kube-scheduler asks whom it may evict, and does."""
+        """Call preempt as kube-scheduler, and evict the victims."""
         verdict = paddock.engine.preempt(pod.uid, list(NODES))
         if not isinstance(verdict, Offered):
             return
@@ -123,7 +123,7 @@ class Scheduler(Tenants):
         paddock.promised.pop(pod.uid, None)
         if isinstance(verdict, BindNow):
             self.judged += 1
-            # What was admitted first goes before pods that came past the gate and have no node yet.
+            # Admitted pods come before pods that bypassed the gate and have no node yet.
             paddock.judge("binds", pod.uid, past_gate=not reserved)
             paddock.posts[pod.uid] = node
             self.posts.append(Post(paddock, pod.uid, node))
@@ -155,7 +155,7 @@ class Scheduler(Tenants):
             paddock.engine.learn(on.BindFailed(post.uid, certain=not done))
 
     def _away(self) -> None:
-        """Stop kube-scheduler for a while. It has forgotten everything when it is back."""
+        """Stop kube-scheduler for a while. It starts again without any memory."""
         self.say("kube-scheduler is away")
         self.away_until = self.now + self.rng.choice((1.0, 4.0, 12.0, 40.0))
         self._forget_assumed()

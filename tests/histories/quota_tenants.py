@@ -1,4 +1,4 @@
-"""Steps of tenants in the quota's histories: pods with any label and node, and edits of their own."""
+"""Steps of tenants in the quota's histories: pods with any label and node, and edits of their pods."""
 
 from random import Random
 
@@ -47,7 +47,7 @@ class Tenants:
             app = f"app-{self.api.made}"
         known = self.api.apps.get((namespace, app))
         queue = known.queue if known and known.queue else rng.choice(LEAVES)
-        # The first pod must be clear to every instance.
+        # Every instance must read the first pod in the same way.
         plain = known is None or all(each.caught_up() for each in self.paddocks)
         if plain and rng.random() < 0.15:
             queue = rng.choice((*LEAVES, NOWHERE))
@@ -79,7 +79,7 @@ class Tenants:
 
     def _relabel(self) -> None:
         pod = self.any_pod()
-        # It is unknown whose labels an instance read first that was not shown them.
+        # Which labels an instance read first is unknown if it did not see these.
         if pod is not None and all(each.caught_up() for each in self.paddocks):
             queue, app = self.rng.choice(LEAVES), self.rng.choice((pod.app_id, "stolen"))
             self.say(f"{pod.uid} is relabelled to {queue} {app}")

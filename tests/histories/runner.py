@@ -1,7 +1,7 @@
-"""Plays many random histories of the properties, in pieces that can be taken up again (``make histories``).
+"""Runner of many random histories, in pieces that an interrupted run can continue (``make histories``).
 
-Each piece leaves one line in a file: the code's digest, the property, its seeds, and how it ended. A piece
-that this same code has played before is not played again. Exit code 1 names the seed that failed.
+Each piece adds one line to a file: the code's digest, the property, its seeds, and the result. A piece that
+the same code has played before is not played again. With exit code 1 the output names the failed seed.
 """
 
 import argparse
@@ -49,7 +49,7 @@ class Played:
 
     @property
     def verdict(self) -> str:
-        """The failure in a line: how to play it again, and the beginning of its text."""
+        """The failure in one line: the command to repeat it, and the beginning of its text."""
         again = f"make histories PROPERTY={self.piece.name} SEED={self.failed} COUNT=1"
         return f"{again}: {' '.join(self.why.split())[:400]}"
 
@@ -59,7 +59,7 @@ class Played:
 
 
 def digest_of(root: Path) -> str:
-    """The code that takes part, in twelve letters."""
+    """Digest of the tested code, twelve characters long."""
     found = hashlib.sha256()
     for folder in ("core", "extender", "tests"):
         for path in sorted((root / folder).rglob("*.py")):
@@ -88,7 +88,7 @@ def played(piece: Piece) -> Played:
 
 
 def run(wanted: Sequence[Piece], notes: Path, *, jobs: int) -> int:
-    """Play what the notes do not have yet. Returns the exit code."""
+    """Play all pieces that the file does not list yet. Returns the exit code."""
     digest = digest_of(ROOT)
     notes.parent.mkdir(parents=True, exist_ok=True)
     known = set(notes.read_text().splitlines()) if notes.exists() else set()

@@ -1,4 +1,4 @@
-"""Some of the histories of the order; `make histories` plays as many as are wanted."""
+"""Some histories of the order. `make histories` plays any number."""
 
 import pytest
 
@@ -17,5 +17,5 @@ def test_a_cycle_in_slices_gives_the_turns_of_the_reference(first: int) -> None:
 @pytest.mark.rule("PRI-2", "SORT-5")
 @pytest.mark.parametrize("seed", [103, 270, 324, 884])
 def test_turns_used_between_slices_are_not_counted_twice(seed: int) -> None:
-    """F-11: asks of priority 100 waited while others of the same queue went."""
+    """F-11: asks of priority 100 waited while other asks of the same queue were placed."""
     play(seed, USED_ONLY)

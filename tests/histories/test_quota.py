@@ -1,4 +1,4 @@
-"""Some of the histories of the quota; `make histories` plays as many as are wanted."""
+"""Some histories of the quota. `make histories` plays any number."""
 
 import pytest
 
@@ -15,6 +15,6 @@ def test_nothing_gets_past_a_quota(first: int) -> None:
 
 
 def test_every_feature_takes_part() -> None:
-    """A step is a method of the world, and rare ones come often enough in a hundred histories."""
+    """A step is a method of the world. Rare steps occur often enough in a hundred histories."""
     shortest = 100 * STEPS * min(FEATURES.values()) / sum(FEATURES.values())
     assert shortest > 20

@@ -1,4 +1,4 @@
-"""The runner of histories: pieces, their notes, what is taken up again, and how a failure ends it."""
+"""The runner of histories: pieces, their lines, continued runs, and the end after a failure."""
 
 import subprocess
 import sys

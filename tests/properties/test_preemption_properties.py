@@ -25,7 +25,7 @@ QUICK = settings(
 TYPES = ("vcore", "memory")
 PARENTS = ("root.a", "root.ab", "root.abc")
 LEAVES = ("root.x", "root.a.a", "root.a.ab", "root.ab.a", "root.ab.b", "root.abc.abc")
-"""Names that are the beginnings of others."""
+"""Names that are prefixes of others."""
 
 Size = Mapping[str, int]
 
@@ -43,7 +43,7 @@ class Pod:
 
 @dataclass(frozen=True)
 class Scene:
-    """Queues with pods that run and pods that ask; ``nodes`` by name with their sizes."""
+    """Queues with running pods and asks. ``nodes``: sizes by name."""
 
     queues: tuple[QueueSpec, ...]
     nodes: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
@@ -138,7 +138,7 @@ def _queues(rng: random.Random, pods: Sequence[Pod], asks: Sequence[Pod]) -> tup
 
 
 def scenes() -> st.SearchStrategy[Scene]:
-    """Evenly spread, which strategies built of small choices are not."""
+    """Uniform distribution, unlike strategies that are composed of small choices."""
     return st.randoms(use_true_random=True).map(scene_of)
 
 
@@ -270,7 +270,7 @@ def test_victims_are_inside_the_fence_and_no_more_important(scene: Scene) -> Non
 
 
 def test_there_are_plans_of_several_victims() -> None:
-    """Laws about no plan would say nothing."""
+    """The laws would be empty without any plan."""
     several = find(
         scenes(),
         lambda scene: any(len(victims) > 2 for _, _, victims in plans_of(scene)),
@@ -317,7 +317,7 @@ def test_as_yunikorn_the_victims_alone_add_up_to_the_ask(scene: Scene) -> None:
 
 
 def shuffled(rng: random.Random, pods: Sequence[Pod]) -> list[Pod]:
-    """Pods in any order; those created in one second stay in order, which decides which is newer."""
+    """Pods in any order. Pods of one second keep their order, which decides which one is newer."""
     order = list(pods)
     rng.shuffle(order)
     waiting = {
@@ -373,7 +373,7 @@ def test_planning_leaves_everything_as_it_was(scene: Scene) -> None:
 @settings(QUICK, max_examples=500)
 @given(scenes(), st.booleans())
 def test_with_victims_that_come_back_at_once_it_becomes_quiet(scene: Scene, whole: bool) -> None:
-    """No more commits than pods ran at the start, over-committed guarantees included."""
+    """There are at most as many commits as running pods at the start, even with over-committed guarantees."""
     world = scene.world(whole_ask=whole)
     commits = 0
     while world.one_commit(recreate=True):

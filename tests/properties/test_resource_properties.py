@@ -10,7 +10,7 @@ from core.quantity import INT64_MAX, INT64_MIN, signed_kubernetes_amount
 from core.resource import UNLIMITED, ZERO, Limit, Resource, Tally, first_excess
 
 NAMES = st.sampled_from(["vcore", "memory", "pods", "gpu"])
-# Small enough that no law below is broken by saturation.
+# Small enough that saturation breaks no law below.
 AMOUNTS = st.integers(-(2**40), 2**40)
 SIZES = st.integers(0, 2**40)
 

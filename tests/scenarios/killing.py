@@ -19,7 +19,7 @@ def played(text: str, *, gates: bool) -> Scenario:
 
 
 def effects_of(scenario: Scenario) -> Counter[str]:
-    """The number of effects of each kind when Paddock is left alone."""
+    """Number of effects of each kind in an undisturbed run."""
     counted: Counter[str] = Counter()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Paddock, "_count_effect", lambda self, name: counted.update([name]))
@@ -28,7 +28,7 @@ def effects_of(scenario: Scenario) -> Counter[str]:
 
 
 def kills(plays: Mapping[str, Scenario], *, once: Collection[str] = ()) -> Iterator[object]:
-    """A parameter set for every effect of every play: the play, and after which effect Paddock is killed.
+    """Parameters for every effect of every play: the play, and the effect after which Paddock is killed.
 
     ``once``: effects of which the first is enough.
     """
@@ -39,6 +39,6 @@ def kills(plays: Mapping[str, Scenario], *, once: Collection[str] = ()) -> Itera
 
 
 def killed(scenario: Scenario, kill: Kill, *, step: int = 0) -> Scenario:
-    """``step``: from which of its steps on effects are counted."""
+    """``step``: the step from which effects are counted."""
     before, (chosen, *after) = scenario.steps[:step], scenario.steps[step:]
     return replace(scenario, steps=(*before, replace(chosen, kill=kill), *after))

@@ -1,4 +1,4 @@
-"""Two instances of Paddock, one of which is a standby: a failover here is what a restart is to one alone."""
+"""Two instances of Paddock, one of which is a standby. A failover takes the place of a restart."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from extender.simulator.paddock import Life, Paddock
 
 
 class Standby(Life):
-    """A standby that learns what the other one learns, and may not act. Its effects end as in reality."""
+    """A standby that learns the same events and may not act. Its effects end as in reality."""
 
     def __init__(self, world: World, after_effect: Callable[[str], None]) -> None:
         super().__init__(world, after_effect)
@@ -26,7 +26,7 @@ class Standby(Life):
             self.engine.learn(outcome)
 
     def begin(self) -> None:
-        """The Lease is ours."""
+        """Begin to act, with the Lease."""
         self.acts = True
         self.engine.learn(on.ActingBegan())
 
@@ -34,8 +34,8 @@ class Standby(Life):
 class Pair(Paddock):
     """A pair of instances.
 
-    A restart of the acting one makes the other one act, which has learned all that there was. Another standby
-    begins.
+    After a restart of the acting instance the other one acts, which has learned the same events. A new
+    standby starts.
     """
 
     def __init__(self, world: World) -> None:

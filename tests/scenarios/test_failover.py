@@ -1,6 +1,6 @@
 """Scenarios in which Paddock is restarted or killed, played once more with a standby.
 
-It takes over where the other one would have started again, and the same must happen.
+The standby takes over instead of a restart, and the results must be equal.
 """
 
 from pathlib import Path
@@ -17,8 +17,8 @@ FILES = [
     path
     for path in sorted(Path(__file__).parent.glob("*.yaml"))
     if any(step.restart or step.kill for step in read_scenario(path).steps)
-    # A restart loses the time since when a queue is over its max; who stands by knows it.
-    # As it loses where an application ran whose queue was removed.
+    # A restart loses the time since which a queue is above its max, and the queue of an application if that
+    # queue was removed. A standby knows both.
     and path.stem not in ("quota-change-after-a-restart", "restart-with-a-removed-queue")
 ]
 
@@ -37,7 +37,7 @@ NEED_NOTHING_TAKEN_UP = {
     "guarantee-killed-after-the-ask-was-marked",
     "restart-forgets-nothing",
 }
-"""Scenarios whose subject is on no object, comes from the watch, or leads to the same new plan."""
+"""Scenarios whose effects are on no object, are shown by the watch, or lead to the same new plan."""
 
 NOTHING_TAKEN_UP = answering("leadership_begins", ())
 

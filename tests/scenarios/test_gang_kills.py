@@ -1,6 +1,6 @@
-"""Paddock killed after each effect of a gang's way in turn, and restarted at many moments of it (GANG-20).
+"""Paddock killed after each effect of a gang in turn, and restarted at many moments (GANG-20).
 
-In the end nodes and counts are as if nothing had happened, and no placeholder is left.
+In the end nodes and counts equal those of an undisturbed run, and no placeholder is left.
 """
 
 from collections.abc import Iterator
@@ -116,7 +116,7 @@ ONLY_REPORTED = {"PostEvent", "SetCondition"}
 
 
 def restarted(scenario: Scenario, at: int) -> Scenario:
-    """With a restart at a moment, in milliseconds, after what happens then."""
+    """Scenario with a restart at a moment, in milliseconds, after the other steps of that moment."""
     steps = [each for each in scenario.steps if each.at <= at]
     later = [each for each in scenario.steps if each.at > at]
     return replace(scenario, steps=(*steps, Step(line=1, at=at, restart=True), *later))

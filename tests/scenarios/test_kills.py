@@ -1,6 +1,6 @@
-"""Paddock killed after each effect of a preemption in turn (DESIGN-4): it restarts, or a standby goes on.
+"""Paddock killed after each effect of a preemption in turn (DESIGN-4), with a restart or a failover.
 
-In the end the ask has its place. No pod was evicted twice, and none without need.
+In the end the ask is placed. No pod was evicted twice, and none unnecessarily.
 """
 
 from collections import Counter

@@ -1,9 +1,9 @@
-"""Every scenario of this folder, played; and again with the rule it is about switched off.
+"""Every scenario of this folder, and again with its rule switched off.
 
-Those about the order, gangs and preemption are played a second time with gates, and must go the same way.
+Scenarios about the order, gangs and preemption run a second time with gates, with the same result.
 
 A scenario's ``why`` begins with the rule and names, in backquotes, the entry that shows it. `MUTATIONS`
-switches each rule off: the answer it would give if it did not apply, never an exception.
+switches each rule off, so that it answers as if it did not apply.
 """
 
 import re
@@ -28,7 +28,7 @@ RULE = re.compile(r"(?P<rule>[A-Z]+-[0-9]+(\.[0-9]+)?): .*`(?P<entry>[^`]+)`")
 
 
 class Play(NamedTuple):
-    """``gates``: with gates, whatever the file says: the turn is the same, only how it is told differs."""
+    """``gates``: True for gates, whatever the file says. Turns are equal, and only their report differs."""
 
     path: Path
     gates: bool
@@ -68,7 +68,7 @@ def test_it_happens_as_expected(play: Play) -> None:
 @pytest.mark.rule("F-2")
 @pytest.mark.parametrize("path", [play.path for play in PLAYS if play.gates], ids=lambda path: path.stem)
 def test_it_happens_so_where_gates_are_the_only_guard(path: Path) -> None:
-    """Markers cut to ``preempt``: a turn is a charge from the opening of the gate on."""
+    """With markers cut to ``preempt``, a turn is a charge from the opening of the gate on."""
     scenario = read_scenario(path)
     steps = tuple(replace(step, submit=tuple(map(_marked, step.submit))) for step in scenario.steps)
     assert run_scenario(replace(scenario, gates=True, steps=steps)).differences == ()

@@ -1,7 +1,7 @@
-"""An ordering written anew from the specification: one step at a time, without memory. No tests here.
+"""A second implementation of the ordering by the specification, step by step and without memory. No tests.
 
-It reads only a ledger's input and promises: documents, nodes, pods, reservations, turns, states. Before each
-step it adds everything up afresh and sorts everything (SORT-0 to SORT-8, REQ-1, CYC-4).
+It reads only a ledger's inputs and promises: documents, nodes, pods, reservations, turns and states. Before
+each step it sums and sorts everything again (SORT-0 to SORT-8, REQ-1, CYC-4).
 """
 
 from collections import Counter
@@ -43,11 +43,11 @@ class App:
     state: AppState
     submitted: float
     let_in: bool
-    """True if no limit on applications holds it any more: it was started as admitted, not by others."""
+    """True if no limit on applications holds it, since it was started by its own admission."""
 
 
 class Ambiguous(Exception):
-    """Two queues equal in all but what they ask for, of which neither asks for more."""
+    """Two queues that differ only in their asks, of which neither asks for more."""
 
 
 @dataclass
@@ -70,7 +70,7 @@ class View:
         ]
 
     def setting(self, path: str, key: str) -> str:
-        """A property that goes down to the children."""
+        """A property that children inherit."""
         return next(
             (
                 spec.properties[key]
@@ -163,7 +163,7 @@ def asks_more(one: Mapping[str, int], other: Mapping[str, int]) -> bool:
 
 
 def queues_in_order(view: View, path: str) -> Iterator[str]:
-    """SORT-0 to SORT-2; what compares neither way may go either way, and is not tried here."""
+    """SORT-0 to SORT-2. Queues without a defined order are not compared here."""
     by_priority, left = view.by_priority(path), []
     for child in view.children(path):
         pending = added(pod.size for pod in view.below(child, held=False))
@@ -226,9 +226,9 @@ def applications_in_order(view: View, path: str, apps: Iterable[str]) -> list[st
 
 
 def let_in(view: View, path: str) -> set[str]:
-    """SORT-8; a turn changes no state, so an Accepted one that has a turn is the one that is let in.
+    """SORT-8. A turn changes no state, so an Accepted application with a turn is the admitted one.
 
-    One of which nothing can be placed keeps nobody out (CYC-7).
+    An application without a placeable ask does not block others (CYC-7).
     """
     everyone = {pod.app for pod in view.pods.values() if pod.leaf == path}
     asking = {app for app in everyone if asks_of(view, app)}
@@ -282,12 +282,12 @@ def counts(view: View, app: str) -> bool:
 
 
 def running(view: View, pods: Iterable[Pod]) -> set[str]:
-    """QUO-13; one that has a turn is about to run."""
+    """QUO-13. An application with a turn is about to run."""
     return {pod.app for pod in pods if pod.held or counts(view, pod.app)}
 
 
 def node_for(view: View, pod: Pod) -> str | None:
-    """The least free room, then the name, of those that are open."""
+    """Order open nodes by free capacity, smallest first, and then by name."""
     found = []
     for name, node in view.nodes.items():
         if node.unschedulable:

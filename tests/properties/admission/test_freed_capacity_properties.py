@@ -1,6 +1,7 @@
-"""Capacity that becomes free reaches the pods that wait for it, whatever frees it (CYC-1).
+"""Freed capacity reaches the pods that wait for it, whatever frees it (CYC-1).
 
-Pods of two queues and of none share nodes of a played cluster. They come, end and are resized at random.
+Managed pods of two queues and unmanaged pods share nodes of a simulated cluster. They are created, end and
+are resized at random.
 """
 
 import json
@@ -31,7 +32,7 @@ class Change:
 
     #: ``submit``, ``end`` or ``resize``.
     kind: str
-    #: Number of the pod, counted around among those it may happen to.
+    #: Number of the pod, modulo the number of possible pods.
     number: int
     #: Seconds until the change.
     after: int
@@ -56,7 +57,7 @@ class Played:
         self._coming = list(scenario.steps[0].submit)
 
     def play(self, changes: list[Change]) -> None:
-        """Submit most pods, play the changes, and wait until nothing happens any more."""
+        """Submit most pods, play the changes, and wait until the cluster is quiet."""
         self._submit(len(self._coming) - 1)
         for change in changes:
             self._wait(change.after * 1000)

@@ -1,4 +1,4 @@
-"""The order itself: comparators, priorities after any history, fences, and the same asks in another order."""
+"""Properties of the order: comparators, priorities after any history, fences, and permuted asks."""
 
 from dataclasses import replace
 from itertools import permutations
@@ -165,7 +165,7 @@ def happen(ledger: Ledger, what: tuple[object, ...], at: int, now: float) -> flo
 
 
 def shown(ledger: Ledger, queue: Queue) -> int:
-    """PRI-2 to PRI-4 from the pods up; what an ask is, is asked of the pods alone."""
+    """PRI-2 to PRI-4, computed from the pods alone."""
     view = ledger.view
     raw = max((shown(ledger, child) for child in queue.children.values()), default=MIN)
     for record in view.pods():
@@ -228,9 +228,9 @@ asks = st.lists(st.tuples(st.sampled_from((*OUTSIDE, *INSIDE)), st.integers(0, 3
 
 
 def fenced(asks: Asks, offsets: tuple[str, ...], outer: str, inside: list[int] | None) -> list[str]:
-    """The order outside of a fenced queue, in which all that are in it are alike.
+    """The order outside of a fenced queue, in which all pods inside count as equal.
 
-    ``inside``: other priorities for those.
+    ``inside``: other priorities for the pods inside.
     """
     fence = {"priority.policy": "fence", "priority.offset": outer}
     ledger = make_ledger(
@@ -284,7 +284,7 @@ class Arrangement(NamedTuple):
 def turns_of(
     asks: Asks, policies: dict[str, str], arrangement: Arrangement, cores: int
 ) -> list[tuple[str, str]]:
-    """Asks that get a turn, in order and with the node, when all asks exist and then nodes come."""
+    """Asks that get a turn, in order and with their nodes, if the nodes are created after all asks."""
     ledger = make_ledger(
         make_queue("root.p", leaf=False),
         make_queue("root.p.f", leaf=False),

@@ -1,4 +1,4 @@
-"""Turns against a reference ordering, and how long a ghost holds capacity."""
+"""Turns compared with a reference ordering, and the time for which an unused turn holds capacity."""
 
 import pytest
 from hypothesis import given, settings
@@ -80,7 +80,7 @@ def test_every_cycle_of_a_history_gives_the_turns_of_the_reference(
 def test_a_ghost_holds_capacity_for_one_lease(
     document: PartitionSpec, nodes: list[NodeFacts], asks: list[tuple[object, ...]], ghosts: set[int]
 ) -> None:
-    """The others come at once and end soon. Each ghost may make them wait twice, for a lease each."""
+    """The other pods are tried at once and end soon. Each unused turn may delay them by two leases."""
     world = World([document], nodes)
     uids = [world.ask(*ask[1:]) for ask in asks]  # type: ignore[arg-type]
     coming = {uid for at, uid in enumerate(uids) if at not in ghosts and fits_alone(world, uid)}

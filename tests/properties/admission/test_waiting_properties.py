@@ -1,4 +1,4 @@
-"""Pods that wait for a turn: none if everything fits, otherwise only behind others with capacity."""
+"""Waits for turns: no pod waits if all fit, and otherwise only behind pods that fit."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ Step = tuple[object, ...]
 
 
 def all_fit(world: World) -> bool:
-    """True if every pending ask may be placed, one after another; there is one large node."""
+    """True if every pending ask may be placed, one after the other, on one large node."""
     view = view_of(world.ledger, world.document, now=world.now)
     for pod in [each for each in view.pods.values() if not each.held]:
         if not fits(view, pod):
@@ -47,7 +47,7 @@ def all_fit(world: World) -> bool:
 def in_which_all_fit(
     document: PartitionSpec, asks: list[Step], order: list[int], *, gates: tuple[str, ...] = ()
 ) -> World:
-    """Asks come, and those that are too much go again, in some order."""
+    """Create asks, and delete those that do not fit, in some order."""
     world = World([document], [make_node("n0", memory=10_000)], gates=gates)
     for ask in asks:
         world.step(ask)
@@ -65,7 +65,7 @@ def never_held(document: PartitionSpec, asks: list[Step], order: list[int]) -> N
 
 
 anywhere = asks.map(lambda ask: (*ask[:8], ""))
-"""Asks that any node may take."""
+"""Asks without constraints on nodes."""
 
 calls = st.lists(which, min_size=10, max_size=10)
 
@@ -109,7 +109,7 @@ young = asks.map(lambda ask: (*ask[:7], min(ask[7], 1), ask[8]))
 def test_a_held_pod_is_held_by_asks_that_rank_before_it_and_have_capacity(
     documents: list[PartitionSpec], nodes: list[NodeFacts], closed: int, asks: list[Step]
 ) -> None:
-    """``closed``: the number of the node that takes no pod, if there is one."""
+    """``closed``: number of the cordoned node, if there is one."""
     nodes = [replace(node, unschedulable=at == closed) for at, node in enumerate(nodes)]
     world = World(documents, nodes)
     for ask in asks:
@@ -121,9 +121,9 @@ def test_a_held_pod_is_held_by_asks_that_rank_before_it_and_have_capacity(
 
 
 def assert_held_by_others(world: World, uid: PodUid) -> None:
-    """Assert that the asks which go before one, until nothing is left for it, have the turns.
+    """Assert that the asks before one have the turns, until no capacity is left for it.
 
-    Before that there was a node with capacity for it: kube-scheduler asks about no others.
+    Before that a node had capacity for it, since kube-scheduler calls filter for no other pods.
     """
     view = without_turns(world)
     if node_for(view, view.pods[uid]) is None:
@@ -145,7 +145,7 @@ def assert_held_by_others(world: World, uid: PodUid) -> None:
 
 
 def without_turns(world: World) -> View:
-    """As it was before anybody got one; nobody has been placed yet."""
+    """The state before any turn was given. No pod has been placed yet."""
     view = view_of(world.ledger, world.document, now=world.now)
     view.pods = {each: replace(pod, held=False, node="") for each, pod in view.pods.items()}
     return view

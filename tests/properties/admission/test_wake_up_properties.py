@@ -1,7 +1,7 @@
 """Freed capacity, of any kind, wakes the asks that fit within seconds (DESIGN-3, Waking).
 
-A played scheduler calls filter for every woken ask a moment later, and nodes never run out. When all is
-quiet, an ask that is still refused must really not fit.
+A simulated scheduler calls filter for every woken ask a moment later, and nodes never run out. In the end an
+ask that is still refused must not fit.
 """
 
 from dataclasses import dataclass, field, replace
@@ -48,7 +48,7 @@ class Reload:
 
 @dataclass(frozen=True)
 class Wait:
-    """A world. ``deaf``: how many of the woken asks do not come, as those that no node takes."""
+    """A world. ``deaf``: how many woken asks are not tried, such as those that fit no node."""
 
     seconds: int
     deaf: int
@@ -133,7 +133,7 @@ class World:
             self.ledger.apply(on.PodObserved(bound), now=self.now)
 
     def settle(self) -> None:
-        """Run cycles. Pods that they wake are on their way, and others may come before them."""
+        """Run cycles. Woken pods are tried later, and others may be tried before them."""
         for uid in woken(self.ledger, now=self.now):
             self.ledger.apply(on.PodWoken(PodUid(uid), reached=True), now=self.now)
             self.coming.append(uid)

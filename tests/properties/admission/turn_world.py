@@ -137,7 +137,7 @@ class World:
         self.now, self.made = START, 0
         self.history: list[tuple[object, ...]] = []
         self.given: dict[PodUid, int] = {}
-        """Keep the generation in which an ask got its turn: a later document may take the capacity away."""
+        """Store the generation of an ask's turn, since a later document may remove the capacity."""
         for node in nodes:
             self.ledger.apply(on.ObjectObserved(on.NODES, node), now=START)
 
@@ -208,7 +208,7 @@ class World:
             while self.ledger.view.cycle.running:
                 self.ledger.apply(on.CycleDue(), now=self.now)
             if set(self.ledger.view.reserved_nodes) - reserved:
-                # The node is closed to all others from then on (CYC-6), which the reference does not know.
+                # From then on the node is closed to all others (CYC-6), which the reference ignores.
                 raise Ambiguous
             given = [(uid, turn.node) for uid, turn in self.ledger.view.turns.items() if uid not in before]
             assert given == expected, self.trace()
@@ -238,7 +238,7 @@ def picked(uids: list[PodUid], at: int) -> list[PodUid]:
 
 
 def play(world: World, history: list[tuple[object, ...]]) -> None:
-    """Run cycles after each step; states that the reference finds ambiguous are not tried."""
+    """Run cycles after each step. States that are ambiguous for the reference are left out."""
     try:
         for step in history:
             world.step(step)

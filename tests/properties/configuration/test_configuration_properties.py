@@ -65,7 +65,7 @@ def test_what_is_in_force_is_the_last_document_that_won(
         else:
             wins = [text if text is not None else before for text, before in zip(texts, wins, strict=True)]
         # A blank entry of the second map hides that of the first (SRC-3), unless it had a document before.
-        # It is kept with the rest of a map that is gone or empty.
+        # The entry is retained with the other contents of a deleted or emptied map.
         if maps[1] or applied is None:
             blank = bool(maps[1]) and (maps[1] or {}).get("queues.yaml") is not None and texts[1] is None
         winner = wins[1] if wins[1] is not None or blank else wins[0]

@@ -1,4 +1,4 @@
-"""Laws of queue documents that are nearly right: a mistake anywhere gets a verdict.
+"""Laws of queue documents that are nearly valid: an error anywhere gets a verdict.
 
 The fast checks of resources and limits agree with the plain ones of the specification.
 """
@@ -179,7 +179,7 @@ def smallest(left: Amounts, right: Amounts) -> dict[str, int]:
 
 
 def resource_breaches(queue: dict[str, Any], above: Amounts) -> tuple[set[str], Amounts]:
-    """The rules that a tree breaks and its contribution, as CFG-23 to CFG-27 say it."""
+    """Rules of CFG-23 to CFG-27 that a tree breaks, and its contribution."""
     own, guaranteed = queue["resources"].get("max", {}), queue["resources"].get("guaranteed", {})
     broken = {"CFG-23"} - ({"CFG-23"} if fits(guaranteed, own) else set())
     broken |= set() if fits(own, above) else {"CFG-24"}
@@ -196,7 +196,7 @@ def resource_breaches(queue: dict[str, Any], above: Amounts) -> tuple[set[str], 
 def limit_breaches(
     queue: dict[str, Any], resources: Mapping[str, Amounts], counts: Mapping[str, int]
 ) -> Iterator[str]:
-    """The rules that the limits of a tree break, as CFG-41 to CFG-46 say it."""
+    """Rules of CFG-41 to CFG-46 that the limits of a tree break."""
     own, own_counts = dict(resources), dict(counts)
     for entry in queue["limits"]:
         amounts, wanted = entry["maxresources"], entry.get("maxapplications", 0)

@@ -1,4 +1,4 @@
-"""Laws of reading queue documents: always a verdict, and a tree that holds what was written."""
+"""Laws of reading queue documents: there is always a verdict, and the tree equals the document."""
 
 import string
 
@@ -77,7 +77,7 @@ QUEUES = st.recursive(
 
 
 def verdict(text: str | bytes) -> PartitionSpec | None:
-    """The verdict of loading; both ways of asking agree, and every problem is fit to be shown."""
+    """The verdict of loading. Both ways of loading agree, and every problem is printable."""
     problems = check_document(text)
     if not problems:
         return load_document(text)

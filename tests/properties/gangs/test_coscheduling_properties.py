@@ -1,4 +1,4 @@
-"""All or none, whatever happens: groups come, lose members, crash, and compete for capacity (COS-5, COS-6).
+"""All or none for pod groups that lose members, crash and compete for capacity (COS-5, COS-6).
 
 Histories are scenarios, played by the simulator. The ledger is checked at each instant.
 """
@@ -160,7 +160,7 @@ def played(plan: Plan, *, gates: bool, bind: str = "0s") -> Seen:
 
 
 def check(group: Group) -> None:
-    """Check a group of which some are on nodes, and not enough: it ran before, or is known to be short."""
+    """Check a pod group with too few members on nodes: it ran before, or was reported as degraded."""
     if group.open or not group.count(*PLACED):
         assert group.degraded_since is None
         return
@@ -171,9 +171,9 @@ def check(group: Group) -> None:
 
 
 def check_quiet(seen: Seen) -> None:
-    """A group that has not started holds capacity in an attempt only (COS-6); one left in part was reported.
+    """A pod group that has not started holds capacity only in an attempt. Degraded ones are reported (COS-6).
 
-    A group that no node can take is tried again after each back-off: the end may fall into an attempt.
+    A group that fits no node is tried again after each back-off, so the end may be during an attempt.
     """
     for name, group in seen.groups.items():
         if not group.open:

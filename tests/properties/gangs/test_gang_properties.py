@@ -1,4 +1,4 @@
-"""Gangs in a played cluster, whatever happens: all or none, counted once, no pod stuck or left over.
+"""Gangs in a simulated cluster: all or none, counted once, with no stuck pod and no remainder.
 
 Random gangs of both styles, nodes, quotas, unmanaged pods, deletions, losses of nodes and crashes; see
 `Cluster`.
@@ -26,12 +26,12 @@ from extender.simulator.simulation import Cluster
 
 TIMEOUT = 20
 QUIET = 200_000
-"""Milliseconds after the last change: times run out, applications complete."""
+"""Milliseconds after the last change, in which timers expire and applications complete."""
 
 
 @dataclass(frozen=True)
 class Happens:
-    """``which``: of those that it may happen to, counted around; ``after``: seconds until then."""
+    """``which``: number of the pod, modulo the number of possible pods; ``after``: seconds until then."""
 
     what: str
     which: int
@@ -43,7 +43,7 @@ WHATS = ("submit", "submit", "delete", "stranger", "add node", "lose node", "res
 
 @st.composite
 def gangs(draw: st.DrawFn, number: int) -> list[dict[str, Any]]:
-    """The ``submit`` lines of one gang; its members may be more or fewer or larger than it says."""
+    """The ``submit`` lines of one gang. Its members may be more, fewer or larger than declared."""
     groups = [
         {
             "name": f"g{at}",
@@ -71,7 +71,7 @@ def gangs(draw: st.DrawFn, number: int) -> list[dict[str, Any]]:
 
 @st.composite
 def worlds(draw: st.DrawFn) -> Scenario:
-    """A world whose one step submits what comes later, see `History`."""
+    """A world whose only step submits later pods. See `History`."""
     quota = draw(st.sampled_from((None, 3, 4, 6)))
     queue = {"name": "a"} if quota is None else {"name": "a", "resources": {"max": {"vcore": quota}}}
     root = {"name": "root", "submitacl": "*", "queues": [queue]}
@@ -169,7 +169,7 @@ class History:
                 raise AssertionError(f"{pod.name} runs before its gang has started")
 
     def _usage_is_what_is_on_nodes(self) -> None:
-        """A placeholder and its member are never charged both, and never is more held than the max."""
+        """A placeholder and its member are never both charged, and usage never exceeds the max."""
         queue = self.cluster.paddock.life.view.tree.get("root.a")
         assert queue is not None
         on_nodes = [pod.facts.size for pod in self.live() if pod.node and pod.facts.app_id]
@@ -186,7 +186,7 @@ class History:
     # -- what must hold when all is quiet --------------------------------------------------------------------
 
     def stuck(self) -> Iterator[str]:
-        """Pods that wait although they fit, and not for placeholders or since their gang is refused."""
+        """Pods that wait although they fit, other than for placeholders or for a refused gang."""
         for pod in self.live():
             if not pod.node and not self._has_reason(pod) and self._fits(pod):
                 yield pod.name
@@ -228,7 +228,7 @@ class History:
 
 
 def _plain(entry: PodEntry) -> PodEntry:
-    """Of its size, but not managed."""
+    """An unmanaged pod of this size."""
     plain = PodEntry(line=1, name="stranger", names=(), scheduler_name="default-scheduler")
     return replace(plain, requests=entry.requests)
 

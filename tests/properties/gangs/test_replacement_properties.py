@@ -1,6 +1,6 @@
-"""Gangs that queue for their replacements, one of which is begun at a time, whatever happens between.
+"""Gangs that wait for their replacements, which begin one at a time, with any events in between.
 
-The rules at every moment are those of all gangs, see `History`.
+The rules of all gangs hold at every moment. See `History`.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""The world of the ledger's histories: a handful of pods, queues and documents, and what holds after a step.
+"""The world of the ledger's histories: a few pods, queues and documents, and laws after each step.
 
 No tests, and nothing that only one file of tests needs.
 """
@@ -37,7 +37,7 @@ PODS = 6
 
 
 def person(at: int) -> PodFacts:
-    """A pod of a handful: the fields that never change."""
+    """Fields of a pod that never change."""
     return make_pod(
         f"p{at}",
         queue=QUEUES[at % 4],
@@ -86,7 +86,7 @@ uids = st.sampled_from(UIDS)
 
 
 def configure(ledger: Ledger, document: PartitionSpec, now: float) -> tuple[Effect, ...]:
-    """As a reload: a document in conflict with what runs is refused."""
+    """Reload a document. It is refused if it conflicts with running applications."""
     if ledger.view.conflicts(document):
         return ()
     return ledger.apply(on.Configured(document, LedgerSettings()), now=now)
@@ -98,7 +98,7 @@ def check(ledger: Ledger, step: Step) -> None:
     for queue in ledger.view.tree:
         for counter in (queue.allocated, queue.reserved, queue.pending, queue.preempting, queue.triggered):
             assert all(amount > 0 for _, amount in counter.items()), step
-    # pods counts every pod once: were one in two counters, the sum would be larger than the number of pods.
+    # `pods` counts every pod once. If one were in two counters, the sum would exceed the number of pods.
     root = ledger.view.tree.root
     counted = sum(counter.get("pods") for counter in (root.allocated, root.reserved, root.pending))
     queued = [record for record in ledger.view.pods() if ledger.view.queue_of(record)]

@@ -1,6 +1,6 @@
-"""An API server whose etcd may be restored, its watch, its pages, and a ledger that learns of it all (F-8).
+"""An API server whose etcd may be restored, its watch, its pages, and a ledger that follows it (F-8).
 
-No tests. The server's state is the truth. The ledger learns of it late, in pieces, and with forged bodies.
+No tests. The server's state is the truth. The ledger learns it late, in pieces, and with forged bodies.
 """
 
 from dataclasses import replace
@@ -24,10 +24,10 @@ Pods = dict[PodUid, PodFacts]
 
 
 class ListWorld:
-    """A history. A step that means nothing now does nothing.
+    """A history. Impossible steps do nothing.
 
-    ``forged``: whether something other than the server's own truth was reported or restored. Usage may then
-    pass the max before the ledger knows.
+    ``forged``: True if anything but the server's truth was reported or restored. Usage may then exceed the
+    max before the ledger knows.
     """
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class ListWorld:
         self.backup = self.version, dict(self.pods)
 
     def restore(self, _: int) -> None:
-        """Restore etcd to where it was saved: versions begin again there, and every watch breaks."""
+        """Restore etcd from its backup. Versions continue from there, and every watch breaks."""
         self.version, self.pods = self.backup[0], dict(self.backup[1])
         self.pending_events.clear()
         self.watching, self.page, self.forged = False, None, True
@@ -89,19 +89,19 @@ class ListWorld:
         self.watching = False
 
     def request(self, _: int) -> None:
-        """Ask for a list; one that was under way is dropped."""
+        """Request a list. An unfinished one is dropped."""
         if not self.watching:
             self.listing, self.page = True, None
             self.apply(on.PodsListBegun())
 
     def read(self, _: int) -> None:
-        """Read the first page: all others are as of the same moment."""
+        """Read the first page. All others show the same moment."""
         if self.listing and self.page is None:
             self.page = dict(self.pods)
             self.pending_events.clear()
 
     def end(self, _: int) -> None:
-        """End the list; the watch goes on from there."""
+        """End the list. The watch continues from there."""
         if self.page is None:
             return
         for pod in self.page.values():
@@ -111,7 +111,7 @@ class ListWorld:
         self.pending_events.append(on.PodsCaughtUp())
 
     def forge(self, at: int) -> None:
-        """Send a forged body: a version far off, another size, and no node."""
+        """Send a forged body with a distant version, another size, and no node."""
         self.forged = True
         self.apply(on.PodOffered(self._body(at, cpu=1, queue="root.b")))
 
@@ -171,7 +171,7 @@ class ListWorld:
         assert self.forged or self.bound() <= MAX
 
     def settle(self) -> None:
-        """Report everything, and let promises run out."""
+        """Report everything, and let promises expire."""
         self.cut(0)
         for step in (self.request, self.read, self.end, self.hear, self.wait_out, self.wait_out):
             step(0)

@@ -99,7 +99,7 @@ def check_users(facts: Facts, live: list[App]) -> None:
 
 
 def check_afloat(ledger: Ledger) -> None:
-    """Quota without a node is found without a look at every pod."""
+    """Quota without a node is found without reading every pod."""
     found = afloat_of(ledger.view).queues
     every = [ledger.view.charge_of(record.uid) for record in ledger.view.pods()]
     floating = [each for each in every if each and each.held == "reserved" and each.queue and not each.node]

@@ -1,4 +1,4 @@
-"""Filter, bind and the watch report pods in any order and with repeats: the charges are the same."""
+"""Filter, bind and the watch report pods in any order and repeatedly, and the charges are equal."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ CALLS = ("offer", "observe", "filter", "bind", "bound", "observe bound")
 
 @st.composite
 def shuffled_calls(draw: st.DrawFn) -> list[tuple[str, int]]:
-    """Everything that happens to two pods on their way to a node, in any order and with repeats."""
+    """All events of two pods on their way to a node, in any order and with repetitions."""
     once = [(call, at) for call in CALLS for at in (0, 1)]
     repeats = draw(st.lists(st.sampled_from(once), max_size=12))
     return draw(st.permutations([*once, *repeats]))

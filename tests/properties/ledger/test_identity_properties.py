@@ -163,14 +163,14 @@ def test_nothing_that_waits_is_ever_in_recovery_nor_in_anothers_application(
         before = over_by_ours(cluster.ledger)
         cluster.play(each)
         check(cluster.ledger)
-        # Only what others force brings a queue over its max while something of it is promised.
+        # Only forced pods bring a queue above its max while it has promises.
         assert before or each[0] in ("create", "relabel") or not over_by_ours(cluster.ledger)
 
 
 @settings(QUICK, max_examples=200)
 @given(steps=st.lists(step, min_size=10, max_size=40))
 def test_a_restart_finds_the_same_in_whatever_order_namespaces_are_listed(steps: list[Step]) -> None:
-    """Within a namespace pods come by age, as `Feeds` tells them."""
+    """Within a namespace pods are reported by age, as by `Feeds`."""
     cluster = Cluster(shared=False)
     for each in steps:
         cluster.play(each)

@@ -197,7 +197,7 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.ActingBegan: (),
     on.ActingEnded: (),
 }
-"""Every other event but `Configured`, which has a step of its own; and the parts of each."""
+"""All other events and their parts, except `Configured`, which has its own step."""
 
 observed = st.builds(on.PodObserved, some_pod)
 object_events = [
@@ -251,7 +251,7 @@ def play(ledger: Ledger, history: History) -> list[object]:
 
 
 def check_ranking(ledger: Ledger) -> None:
-    """The nodes stand as if they had all been sorted now (NODE-1, NODE-3)."""
+    """The stored order of nodes equals a new sort (NODE-1, NODE-3)."""
     view, sort = ledger.view, ledger.view.node_sort
     expected = sorted(
         (score_of(sort, node.allocatable, view.free_on(name)), name) for name, node in view.nodes.items()

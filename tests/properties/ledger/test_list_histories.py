@@ -1,4 +1,4 @@
-"""Lists in pages, watches that lag, bodies, binds, deletes and restores of etcd, in any order (F-8)."""
+"""Lists in pages, late watches, bodies, binds, deletions and restores of etcd, in any order (F-8)."""
 
 from collections.abc import Sequence
 
@@ -41,12 +41,12 @@ DELETED_AND_RESTORED = [
 @example(history=DELETED_AND_RESTORED)
 @given(history=histories(STEPS))
 def test_what_is_charged_becomes_what_the_server_has(history: History) -> None:
-    """The charges agree after the next list and the time of all promises, whatever was reported."""
+    """The charges agree after the next list and the end of all promises, whatever was reported."""
     play(history).settle()
 
 
 @settings(QUICK, max_examples=400)
 @given(history=histories(HONEST))
 def test_no_max_is_passed_between_pages_and_watches(history: History) -> None:
-    """Without a restore or a forged body, which nothing can know of beforehand."""
+    """This excludes restores and forged bodies, which cannot be known beforehand."""
     play(history).settle()

@@ -1,4 +1,4 @@
-"""A large answer is that of one moment, however much happens while it is made (REST-45)."""
+"""A large answer shows one moment, whatever happens while it is made (REST-45)."""
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -26,7 +26,7 @@ from tests.properties.ledger.test_ledger_histories import any_step, play
 
 
 class Watched:
-    """A ledger whose events the stored rows hear of, as they do of the engine's."""
+    """A ledger that reports its events to stored rows, as the engine does."""
 
     def __init__(self, ledger: Ledger, stored: StoredRows) -> None:
         self._ledger = ledger
@@ -34,7 +34,7 @@ class Watched:
         self._from = self._now = START
 
     def play(self, history: History) -> None:
-        """Go on where the last history ended."""
+        """Continue from the end of the last history."""
         self._from = self._now
         play(self, history)  # type: ignore[arg-type]
 
@@ -51,7 +51,7 @@ class Watched:
 
 
 def expected(facts: Facts) -> list[bytes]:
-    """The answers as one call makes them from the ledger."""
+    """The answers that one call makes from the ledger."""
     nodes = all_nodes(facts)
     lists = (active_applications(facts), completed_applications(facts), rejected_applications(facts))
     apps = [tuple(app_from(facts, each) for each in one) for one in lists]
@@ -79,7 +79,7 @@ def written(taking: Taking) -> list[bytes]:
     apart=st.integers(0, 3),
 )
 def test_answers_are_of_one_moment(rounds: list[History], apart: int) -> None:
-    """Rows are made while the history goes on; the answer is that of the moment at which they are taken."""
+    """Rows are made during the history. The answer shows the moment at which they are taken."""
     ledger = fresh()
     facts = Facts(ledger.view)
     stored = StoredRows(lambda: Facts(ledger.view))
@@ -96,7 +96,7 @@ def test_answers_are_of_one_moment(rounds: list[History], apart: int) -> None:
 
 
 def test_a_row_that_is_not_marked_is_found() -> None:
-    """The comparison can fail: rows that hear of nothing stay as they were."""
+    """The comparison can fail, since rows without reports of events stay unchanged."""
     ledger = fresh()
     stored = StoredRows(lambda: Facts(ledger.view))
     taking = Taking(Facts(ledger.view), stored)
@@ -124,7 +124,7 @@ def test_a_node_that_is_held_for_a_pod_is_so_until_its_binding_is_on_its_way() -
 
 @pytest.mark.rule("REST-8")
 def test_a_binding_that_must_wait_shows_no_node() -> None:
-    """A bind call for a pod without quota, on a node that is not known."""
+    """A bind call for a pod without quota, on an unknown node."""
     ledger = make_ledger(make_queue("root.a"))
     facts = Facts(ledger.view)
     ledger.apply(on.PodObserved(make_pod("p")), now=START)

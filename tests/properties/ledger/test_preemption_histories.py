@@ -1,4 +1,4 @@
-"""Plans in flight obey the laws together, whatever comes between the verb and the ticker (F-12, F-13)."""
+"""Open plans obey the laws together, whatever happens between the verb and the ticker (F-12, F-13)."""
 
 import pytest
 

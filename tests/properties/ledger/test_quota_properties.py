@@ -1,7 +1,6 @@
-"""Laws of the ledger in a cluster like a real one: quota holds exactly, and no pod sleeps on.
+"""Laws of the ledger in a realistic cluster: quotas hold exactly, and no pod waits forever.
 
-A pod has a fixed size, and gets a node only through Paddock. The ledger learns of it late, twice or not at
-all.
+A pod has a fixed size, and gets a node only through Paddock. The ledger learns this late, twice or never.
 """
 
 from dataclasses import dataclass, field, replace
@@ -34,7 +33,7 @@ from tests.properties.ledger.history_world import (
 
 @dataclass
 class Cluster:
-    """The true state of the pods, while the ledger learns of it late, twice or not at all."""
+    """True state of the pods, which the ledger learns late, twice or never."""
 
     ledger: Ledger
     now: float = START
@@ -84,7 +83,7 @@ class Cluster:
             self.open[uid] = node
 
     def _answer(self, uid: PodUid, outcome: str) -> None:
-        """The end of an open bind call. ``unheard``: it is bound, and only the watch says so."""
+        """The end of an open bind call. ``unheard``: the pod is bound, and only the watch reports it."""
         node = self.open.pop(uid, None)
         if node is None:
             return

@@ -1,7 +1,7 @@
-"""Gates as the only guard, over any history: none is opened above a max, none stays shut (F-2, F-7).
+"""Gates as the only guard, in any history: none opens above a max, and none stays closed (F-2, F-7).
 
-The truth is recorded here: gates that are open, or may be since no failure was reported. Ledgers come and go.
-kube-scheduler places ungated pods at any time. Tenants remove gates.
+The truth is recorded here: gates that are open, or that may be open because no failure was reported. Ledgers
+start and end. kube-scheduler places ungated pods at any time, and tenants remove gates.
 """
 
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ PARENT, LEAF = 4000, 3000
 
 @dataclass
 class Truth:
-    """A pod as it is. ``asked``: the opening of its gate was requested and has not failed for certain."""
+    """True state of a pod. ``asked``: its gate's opening was requested and did not surely fail."""
 
     facts: PodFacts
     asked: bool = False
@@ -34,7 +34,7 @@ class Truth:
 
     @property
     def takes(self) -> int:
-        """The quota that it has, or may have in a moment."""
+        """Quota that the pod holds, or may hold in a moment."""
         facts = self.facts
         free = facts.node or (not facts.deleting and (self.asked or not facts.gates))
         return facts.size.get("vcore") if free else 0
@@ -81,7 +81,7 @@ class World:
         truth.in_flight = True
 
     def check(self, opened: Truth) -> None:
-        """Check that no max on the path is passed by what is open, or may be."""
+        """Check that pods with open, or perhaps open, gates exceed no max on the path."""
         leaf = opened.facts.queue
         for path, most in ((leaf, LEAF), ("root.p", PARENT)):
             below = [each for each in self.pods.values() if each.facts.queue.startswith(path)]
@@ -112,7 +112,7 @@ class World:
         self.tell(on.PodObserved(pod))
 
     def answer(self, truth: Truth, how: str) -> None:
-        """End a request to open a gate: carried out or not, reported or not."""
+        """End a request to open a gate, performed or not, reported or not."""
         if not truth.in_flight:
             return
         truth.in_flight = False
@@ -124,7 +124,7 @@ class World:
         self.tell(on.PodWoken(truth.facts.uid, reached=outcome[0], certain=outcome[1]))
 
     def restart(self) -> None:
-        """Requests under way have ended before the new process lists."""
+        """Open requests have ended before the new process lists."""
         for truth in self.pods.values():
             truth.in_flight = truth.asked = False
         self.ledger = self.begun(listed=False)

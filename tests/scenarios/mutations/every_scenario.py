@@ -1,4 +1,4 @@
-"""For each scenario, by its name, how the rule that it is about is switched off."""
+"""Mutations by scenario: each switches off the rule that the scenario shows."""
 
 from tests.scenarios.mutations.gangs import GANG
 from tests.scenarios.mutations.ordering import ORDER

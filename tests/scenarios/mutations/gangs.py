@@ -1,4 +1,4 @@
-"""How each rule of gangs is switched off, for the scenarios whose names begin with ``gang-``."""
+"""Mutations for rules of gangs, for scenarios whose names begin with ``gang-``."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,7 +22,7 @@ from core.workload.states import Move
 from tests.scenarios.mutations.seam import Mutate, Rule, answering, both, replaced
 
 ASKS_AT_ONCE = both(answering("ask_awaits_gang", False), answering("refusal_of_gang_pod", None))
-"""Members are asks like any others from the beginning."""
+"""Members are ordinary asks from the beginning."""
 
 NOTHING_TAKEN_OVER = answering("placeholder_taken_over", False)
 NOT_COUNTED = answering("placeholder_left_over", None)
@@ -62,7 +62,7 @@ def _from_the_beginning(rule: Rule, gang: Gang, *, lifetime: float, now: float) 
 
 
 def _never(rule: Rule, state: State, application: Application, gang_progress: GangProgress) -> None:
-    """The time passes, and nothing happens."""
+    """The time-out has no effect."""
     gang_progress.due = None
     rule(state, application, gang_progress)
 
@@ -89,7 +89,7 @@ def _without_time(rule: Rule, annotations: Any) -> Any:
 
 
 def _as_before(rule: Rule, state: State, record: PodRecord) -> Charge | None:
-    """A member holds what its placeholder held."""
+    """A member holds the size of its placeholder."""
     charge, progress = rule(state, record), progress_of(state, record)
     if charge is None or progress is None or not record.facts.replaces:
         return charge

@@ -1,4 +1,4 @@
-"""How each rule of the order and of back-off is switched off, for scenarios that are named so."""
+"""Mutations for rules of the order and of back-off."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -24,7 +24,7 @@ def exporting(shown: Callable[[int, QueueProperties], int]) -> Mutate:
 
 
 PLAIN_PRIORITIES = exporting(lambda raw, own: raw)
-"""Every queue shows what is pending in it, whatever its offset and fence."""
+"""Every queue shows the priority of its pending pods, whatever its offset and fence."""
 
 UNCLAMPED = exporting(lambda raw, own: own.priority_offset + (0 if own.priority_fence else raw))
 FENCES_AT_ZERO = exporting(lambda raw, own: 0 if own.priority_fence else raw + own.priority_offset)
@@ -73,7 +73,7 @@ def _undrained(rule: Rule, branch: Any, index: Any) -> None:
 
 
 def _as_first_seen(rule: Rule, state: State, record: PodRecord, *args: Any) -> Any:
-    """An application keeps the time of the pod that it was seen with first."""
+    """An application keeps the time of the pod that was seen first."""
     known = {each.id: each.submitted for each in state.applications.known.values()}
     found = rule(state, record, *args)
     for each in state.applications.known.values():
@@ -85,7 +85,7 @@ def _as_first_seen(rule: Rule, state: State, record: PodRecord, *args: Any) -> A
 
 
 def _none_held_back(rule: Rule, values: Mapping[str, str], *, is_leaf: bool) -> QueueProperties:
-    """A ``stateaware`` leaf is one of first in, first out."""
+    """A ``stateaware`` leaf orders by first in, first out."""
     found: QueueProperties = rule(values, is_leaf=is_leaf)
     plain = found.sort_policy is not SortPolicy.STATE_AWARE
     return found if plain else replace(found, sort_policy=SortPolicy.FIFO)

@@ -1,4 +1,4 @@
-"""How each rule of groups is switched off, for the scenarios whose names begin with ``coscheduling-``."""
+"""Mutations for rules of pod groups, for scenarios whose names begin with ``coscheduling-``."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -31,7 +31,7 @@ NO_WAIT = replaced("binding", _at_once)
 
 
 def _at_its_worst(rule: Rule, admission: Any, record: PodRecord) -> bool:
-    """A group stands where its least member does."""
+    """A pod group has the rank of its lowest member."""
     is_least = record.facts.priority == 1
     return bool(rule(admission, record)) if is_least else record.facts.pod_group is not None
 

@@ -1,4 +1,4 @@
-"""How the rules of single pods are switched off: whose they are, what they hold, when their turn comes."""
+"""Mutations for rules of single pods: their users, their charges and their turns."""
 
 from collections.abc import Generator
 from dataclasses import replace
@@ -30,7 +30,7 @@ def _unreserved(rule: Rule, state: State, record: PodRecord) -> Charge | None:
 
 
 def _late(rule: Rule, state: State, record: PodRecord) -> Charge | None:
-    """Only what the API shows counts."""
+    """Only the state in the API counts."""
     charge: Charge | None = rule(state, record)
     if charge is not None and charge.held is Held.ALLOCATED and not record.facts.node:
         return charge._replace(held=Held.PENDING)
@@ -63,7 +63,7 @@ def _no_namespace(rule: Rule, pod: PodFacts, namespace: Any, **more: Any) -> boo
 
 
 def _no_system(rule: Rule, pod: PodFacts, *args: Any, **more: Any) -> Any:
-    """Pods of the system are like any others."""
+    """Pods of the system are ordinary pods."""
     return rule(replace(pod, namespace="none"), *args, **more)
 
 
@@ -85,7 +85,7 @@ def _cordon_counts(rule: Rule, state: Any, event: Any) -> Any:
 
 
 GUARDED = answering("pod_is_unguarded", False)
-"""As if filter were called for every pod: an opened gate is a turn, which ends."""
+"""Filter counts as called for every pod, so an opened gate is only a turn, which ends."""
 
 
 PODS: dict[str, Mutate] = {

@@ -1,4 +1,4 @@
-"""How each rule of preemption is switched off, for scenarios named ``guarantee-`` and ``required-node-``."""
+"""Mutations for rules of preemption, for scenarios named ``guarantee-`` and ``required-node-``."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,7 +32,7 @@ APART = 15.0
 
 
 def _from_the_start(rule: Rule, state: State, record: PodRecord) -> float | None:
-    """Asks without any guarantee are tried too."""
+    """Asks without any guarantee are tried, too."""
     return rule(state, record) or (record.preemption.tried_at or record.facts.created + APART) + APART
 
 

@@ -1,4 +1,4 @@
-"""Ways to switch off rules about capacity that is made, capacity that is reserved, and restarts."""
+"""Mutations for rules about freed and reserved capacity, and about restarts."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -29,7 +29,7 @@ OLDEST_FIRST = replaced("order_of_victims", lambda rule, victim: (*victim.wishes
 
 
 def _nowhere(*_: Any, **__: Any) -> Iterator[int]:
-    """No node has capacity as it is."""
+    """No node has capacity without evictions."""
     yield 1
 
 
@@ -73,7 +73,7 @@ def _as_documented(rule: Rule, victim: Victim) -> int:
 
 
 def _again(rule: Rule, view: Any, record: PodRecord, leaf: Any) -> Any:
-    """As if it had not chosen before."""
+    """Victims may be chosen again."""
     before, record.preemption.triggered = record.preemption.triggered, ""
     try:
         return rule(view, record, leaf)

@@ -1,4 +1,4 @@
-"""How the rules of documents, queues, placement, quotas and limits are switched off."""
+"""Mutations for rules of documents, queues, placement, quotas and limits."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -92,7 +92,7 @@ def _undrained(rule: Rule, tree: Any, *args: Any) -> Any:
 
 
 def _failed(rule: Rule, *args: Any) -> Any:
-    """All that is not placed fails for the same reason."""
+    """All placements fail for the same reason."""
     found = rule(*args)
     return Refusal(Code.PLACEMENT_FAILED, "no queue") if isinstance(found, Refusal) else found
 
@@ -101,7 +101,7 @@ def _failed(rule: Rule, *args: Any) -> Any:
 
 
 def _all_types(rule: Rule, chain: Any, size: Resource, **more: Any) -> Any:
-    """Also types that nobody asks for."""
+    """Including types that no pod requests."""
     for queue in chain:
         held, cap = queue.allocated.as_resource(), queue.max
         for name in cap.names() if cap is not None else ():

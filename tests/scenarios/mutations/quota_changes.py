@@ -1,4 +1,4 @@
-"""How each rule of a quota that shrank is switched off, for the scenarios named ``quota-change``."""
+"""Mutations for rules of quota reclaim, for scenarios named ``quota-change``."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -33,13 +33,13 @@ def _retained(rule: Rule, old: Any, new: Any, *, start: float | None, **more: An
 
 
 def _of_all_types(rule: Rule, old: Any, new: Any, *, start: float | None, **more: Any) -> Any:
-    """Only a max that is lower in all begins a wait."""
+    """Only a max that is lower in every type begins a wait."""
     lowered = strictly_more(old.max, new.max) or start is not None
     return rule(old, new, start=start, **more) if lowered else None
 
 
 def _begin_again(rule: Rule, state: State, path: Any) -> None:
-    """A run that is over is followed by another."""
+    """Another reclaim follows a completed one."""
     rule(state, path)
     set_timer(state, TimerKind.QUOTA_RECLAIM, path, state.now + 10.0)
 
@@ -61,7 +61,7 @@ def _whatever_is_guaranteed(rule: Rule, queue: Queue) -> Resource | None:
 
 
 def _alike(rule: Rule, queue: Queue, amount: Resource) -> dict[QueuePath, Resource]:
-    """All children give up the same, whatever they use."""
+    """All children lose equal amounts, whatever their usage."""
     if queue.is_leaf:
         return {queue.path: amount}
     part = Resource({name: much // len(queue.children) for name, much in amount.items()})

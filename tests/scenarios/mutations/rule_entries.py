@@ -1,14 +1,14 @@
 """The one place where tests name functions of the product that a mutation replaces.
 
-Each rule has an entry here: what implements it. A mutation names the entry by its key, so that a function
-which is renamed or moved changes one row. `tests.scenarios.mutations.test_rule_entries` checks every row.
+Each rule has an entry, which names its implementation. A mutation names the entry by its key, so a renamed or
+moved function changes only one row. `tests.scenarios.mutations.test_rule_entries` checks every row.
 """
 
 from typing import NamedTuple
 
 
 class Entry(NamedTuple):
-    """Where rules are implemented."""
+    """Implementation of rules."""
 
     #: ``module:function``, ``module:Class.method`` or ``module:Class.property``.
     path: str
@@ -179,7 +179,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "kind_on_required_node": Entry("core.decisions.required_node:kind_of", "DIV-15"),
     "enough_on_required_node": Entry("core.decisions.required_node:_covered", "RNP-4"),
     "coming_on_node": Entry("core.ledger.view:LedgerView.coming", "RNP-5"),
-    # preemption under way
+    # execution of preemption
     "preemption_is_offered": Entry("core.ledger.preemption.offers:offer", "F-12 F-13"),
     "victim_is_marked": Entry("core.ledger.preemption.victims:mark", "QCP-9"),
     "plan_falls_short": Entry("core.ledger.preemption.execution:fall_short", "PRE-20"),

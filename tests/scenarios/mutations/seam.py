@@ -1,6 +1,6 @@
-"""Ways to switch a rule off: it gives the answer it would give if it did not apply, never an exception.
+"""Replacements that switch a rule off. It then answers as if it did not apply, and never raises.
 
-A mutation names rows of `tests.scenarios.mutations.rule_entries` and nothing else of the product.
+A mutation names rows of `tests.scenarios.mutations.rule_entries`, and no other part of the product.
 """
 
 import importlib
@@ -38,7 +38,7 @@ def replaced(key: str, by: Rule) -> Mutate:
 
 
 def answering(key: str, answer: Any) -> Mutate:
-    """The rule always answers the same."""
+    """The rule always gives the same answer."""
     return replaced(key, lambda *_, **__: answer)
 
 
@@ -61,7 +61,7 @@ class Place(NamedTuple):
 
 
 class MissingEntry(LookupError):
-    """A row of the table names nothing that can be replaced."""
+    """Error for a row of the table that names nothing replaceable."""
 
 
 def resolved(key: str) -> Place:
@@ -96,7 +96,7 @@ def _stand_in(by: Rule, rule: Any) -> Any:
 
 
 def _holders(place: Place) -> Iterator[tuple[Any, str]]:
-    """Everything that holds an entry by name: where it is defined, and each module that imports it."""
+    """All places with an entry's name: its definition, and each module that imports it."""
     if isinstance(place.owner, type):
         yield place.owner, place.name
         return

@@ -1,4 +1,4 @@
-"""How what the simulator plays is switched off: kube-scheduler, controllers, restarts."""
+"""Mutations for parts of the simulator: kube-scheduler, controllers, restarts."""
 
 from collections.abc import Callable
 from typing import Any
