@@ -85,7 +85,7 @@ def make_placeholder(
     namespace: str = "default",
     **originator: object,
 ) -> CreatePlaceholder:
-    """A place in the first group of a gang. ``originator``: its fields; by default it is called ``first``."""
+    """A slot in the first task group of a gang. ``originator``: its fields; its default name is ``first``."""
     found = gang or make_gang()
     owner = Originator(**{"uid": PodUid("uid-first"), "name": "first", **originator})  # type: ignore[arg-type]
     return CreatePlaceholder(AppId(app, "default"), namespace, name, queue, found.groups[0], found, owner)
@@ -124,9 +124,9 @@ def make_partition(*queues: QueueSpec) -> PartitionSpec:
 def make_ledger(
     *queues: QueueSpec, nodes: int = 1, settings: LedgerSettings | None = None, listed: bool = True
 ) -> Ledger:
-    """A ledger that is synced: nodes listed, namespace ``default`` known, the document applied.
+    """A synced ledger: nodes are listed, namespace ``default`` is known, and the document is applied.
 
-    ``listed``: the pods too, of which there are none.
+    ``listed``: True if the empty list of pods has been read, too.
     """
     ledger = Ledger()
     ledger.apply(on.Configured(make_partition(*queues), settings or LedgerSettings()), now=START)
@@ -144,7 +144,7 @@ def make_ledger(
 
 
 def make_tree(*queues: QueueSpec, capacity: Mapping[str, int] | None = None) -> QueueTree:
-    """A tree without pods; ``capacity`` is what its nodes offer, None for no node."""
+    """A tree without pods. ``capacity``: of its nodes, None for no node."""
     tree = QueueTree()
     tree.apply(make_partition(*queues))
     tree.set_capacity(Tally(capacity or {}))
@@ -152,7 +152,7 @@ def make_tree(*queues: QueueSpec, capacity: Mapping[str, int] | None = None) -> 
 
 
 def filtered(ledger: Ledger, uid: str, *, now: float) -> Admission:
-    """A filter call, as the engine runs it: the question, then what the answer promises."""
+    """A filter call as in the engine: the question, then the events of the answer."""
     record = ledger.view.pod(PodUid(uid))
     if record is not None and record.placement.waits_bind:
         ledger.apply(on.FilterCalled(PodUid(uid)), now=now)
@@ -164,7 +164,7 @@ def filtered(ledger: Ledger, uid: str, *, now: float) -> Admission:
 
 
 def bind_called(ledger: Ledger, uid: str, node: str = "n1", *, now: float) -> Binding:
-    """A bind call, as the engine runs it, up to the moment before the POST."""
+    """A bind call as in the engine, up to the POST."""
     verdict = decide_binding(ledger.view, PodUid(uid), NodeName(node), now=now)
     _keep(ledger, verdict, now)
     return verdict
@@ -177,7 +177,7 @@ def _keep(ledger: Ledger, verdict: Admission | Binding, now: float) -> None:
 
 
 def woken(ledger: Ledger, *, now: float, slices: int = 50) -> list[str]:
-    """The uids woken by passes at ``now``, run as long as one is wanted, in that order."""
+    """UIDs that are woken by the requested cycles at ``now``, in order."""
     uids: list[str] = []
     for _ in range(slices):
         if not ledger.view.cycle_wanted:
@@ -208,12 +208,12 @@ def record_of(ledger: Ledger, uid: str) -> PodRecord:
 
 
 def drifts(ledger: Ledger) -> list[Drift]:
-    """Findings of a ledger's audit; none if it is right."""
+    """Findings of a ledger's audit."""
     return [drift for step in ledger.audit_steps() for drift in step]
 
 
 def triggered(ledger: Ledger, ask: str, *victims: str) -> None:
-    """Carry out a plan for an ask, on a node that no other plan is about; the pods are its victims."""
+    """Carry out a plan for an ask, on a node without another plan. ``pods``: its victims."""
     chosen = tuple(on.ChosenVictim(PodUid(each), "") for each in victims)
     ledger.apply(on.PlanCommitted(PodUid(ask), A_PLAN, _node_for(ask), chosen), now=START)
 
@@ -235,12 +235,12 @@ def marked(ledger: Ledger, victim: str, queue: str) -> None:
 
 
 def unmarked(ledger: Ledger, victim: str) -> None:
-    """Fail to write that on the pod, so that it is spared."""
+    """Fail to write the record on the pod, so that the pod is not evicted."""
     ledger.apply(on.RecordWritten(PodUid(victim), ((PREEMPTED_FOR, ""),), False, Purpose.VICTIM), now=START)
 
 
 def reserved_on(ledger: Ledger, ask: str, node: str) -> None:
-    """Reserve a node for an ask, as the former acting instance wrote on it; "" for none any more."""
+    """Reserve a node for an ask, by the record of the former acting instance; "" ends it."""
     facts = record_of(ledger, ask).facts
     shown = replace(facts, reserved_node=NodeName(node), version=facts.version + 1)
     ledger.apply(on.PodObserved(shown), now=START)

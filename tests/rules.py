@@ -1,4 +1,4 @@
-"""Rules of the specification that this run has shown: marks are counted when their test has passed."""
+"""Rules of the specification that this run has shown. A mark counts when its test has passed."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ LAST_NUMBERS = {
     "QCP": 9,
     "GANG": 25,
 }
-"""The chapters of the specification that are built whole, each with its last rule."""
+"""The completely built chapters of the specification, each with its last rule."""
 
 SINGLE_RULES = (
     *("RES-1", "RES-2", "RES-9", "RES-10", "QUO-13"),
@@ -46,7 +46,7 @@ CARRIED_OUT_BY = {
     "DIV-19": "SORT-3",
     "DIV-20": "REQ-2",
 }
-"""Decisions that only say which reading of another rule is meant: that one must be shown."""
+"""Decisions that only interpret another rule, which must be shown instead."""
 
 VERDICTS = ("accepted", "rejected")
 
@@ -66,7 +66,7 @@ class Shown:
     crowded: list[str] = field(default_factory=list)
 
     def times(self, rule: str) -> int:
-        """Tests that passed for a rule, or for the one that carries it out."""
+        """Passed tests for a rule, or for the rule that implements it."""
         return self.passed[CARRIED_OUT_BY.get(rule, rule)]
 
     def note(self, item: pytest.Item) -> None:

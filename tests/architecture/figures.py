@@ -51,7 +51,7 @@ def located(rules: Ownership, index: Index) -> Ownership:
 
 
 def _nearest(cls: str, index: Index) -> str:
-    """The class of that name whose path has the most parts in common, counted from the end."""
+    """The class of that name whose path shares the longest suffix."""
     wanted = cls.split(".")
 
     def likeness(other: str) -> tuple[bool, int, str]:

@@ -53,7 +53,7 @@ def upward_imports(
 
 
 def folder_faults(sources: Iterable[Source], rules: Folders) -> list[str]:
-    """Imports against the rows, rows that are missing or out of date, and a circle in the rows."""
+    """Imports against the rows, missing or outdated rows, and a cycle in the rows."""
     read = list(sources)
     rows = rules.may_import
     modules = {each.module for each in read if each.module.startswith(f"{LEDGER}.")}
@@ -81,7 +81,7 @@ def folder_faults(sources: Iterable[Source], rules: Folders) -> list[str]:
 
 
 def _below(row: str, rows: Mapping[str, Sequence[str]]) -> set[str]:
-    """Every row that can be reached from one."""
+    """All rows that are reachable from one."""
     found: set[str] = set()
     left = list(rows[row])
     while left:
@@ -93,7 +93,7 @@ def _below(row: str, rows: Mapping[str, Sequence[str]]) -> set[str]:
 
 
 def floors(imports: Mapping[str, Iterable[str]]) -> int:
-    """The number of modules on the longest chain of imports; modules in a circle count as one floor."""
+    """Number of modules on the longest chain of imports. Modules in a cycle count as one."""
     reach = {module: _reach(module, imports) for module in imports}
     circle = {m: frozenset({m} | {o for o in reach[m] if m in reach[o]}) for m in imports}
 
@@ -148,7 +148,7 @@ def name_faults(
     *,
     other_meanings: Iterable[str] = (),
 ) -> list[str]:
-    """Modules and folders called by a word that the house does not use."""
+    """Modules and folders whose names contain a banned word."""
     listed, meanings = tuple(banned), tuple(other_meanings)
     found = {
         place: word

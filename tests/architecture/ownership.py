@@ -1,4 +1,4 @@
-"""Each field of a record class has one owner module, and only that one writes it (house, goal 1)."""
+"""Each field of a record class has one owner module, and no other module writes it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ def owner_of(path: str, owners: Mapping[str, str]) -> str | None:
 
 
 def ownership_faults(sources: Iterable[Source], rules: Ownership) -> list[str]:
-    """Breaches of the owner table, and rows of it that are out of date; one sentence each."""
+    """Breaches of the owner table, and outdated rows of it, as one sentence each."""
     read = list(sources)
     layout, found = writes(read, rules.records, rules.caches)
     owned = [write for write in found if write.path.partition(".")[0] in rules.owned]
@@ -68,7 +68,7 @@ def _row_faults(layout: Layout, modules: set[str], rules: Ownership) -> list[str
 
 
 def _unknown_types(layout: Layout, found: Iterable[Write], rules: Ownership) -> list[str]:
-    """Writes that may be to an owned field: only the type of the object would tell."""
+    """Writes that may be to an owned field, which depends on the object's unknown type."""
     names = {path.rpartition(".")[2] for path in layout.fields if path.partition(".")[0] in rules.owned}
     return [
         f"{write.module}:{write.line} writes .{name} of an object whose type is not annotated"
@@ -78,7 +78,7 @@ def _unknown_types(layout: Layout, found: Iterable[Write], rules: Ownership) -> 
 
 
 def _unwritten(layout: Layout, owned: Iterable[Write], rules: Ownership) -> list[str]:
-    """Fields that nothing is seen to write: either they are constants, or a write was missed."""
+    """Fields without a known write. They are constants, or a write was missed."""
     fields = {path for path in layout.fields if path.partition(".")[0] in rules.owned}
     written = {write.path for write in owned}
     return [

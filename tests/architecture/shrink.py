@@ -1,4 +1,4 @@
-"""Take exceptions that are not needed any more out of the tables (`python -m tests.architecture.shrink`)."""
+"""Remove exceptions that are no longer needed from the tables (`python -m tests.architecture.shrink`)."""
 
 import re
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ def house_faults() -> list[str]:
 
 
 def shrunk(text: str, faults: Iterable[str]) -> str:
-    """The tables without the rows that a fault says to take out; nothing is ever added."""
+    """The tables without the rows that faults name as unneeded. Nothing is ever added."""
     found = [re.match(r"take out the (exception|width of) ([^:]+):", fault) for fault in faults]
     starts = {f'"{each[2]}"' for each in found if each is not None}
     left = (line for line in text.splitlines(keepends=True) if not _begins_with(line.strip(), starts))

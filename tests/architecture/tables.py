@@ -12,15 +12,15 @@ TABLES = Path(__file__).with_name("house.toml")
 class Ownership:
     """Which module may write which field."""
 
-    #: Qualified names of the record classes by what their fields' paths begin with.
+    #: Qualified names of the record classes, by the beginning of their fields' paths.
     records: dict[str, str]
-    #: Records whose fields need an owner; writers of the others are only counted.
+    #: Records whose fields need an owner. Writers of other records are only counted.
     owned: tuple[str, ...]
     #: Fields of other classes that a reading method may fill.
     caches: tuple[str, ...]
-    #: Fields that are set when their object is made, and never written after that.
+    #: Fields that are set when their object is created, and never written afterwards.
     constants: frozenset[str]
-    #: Owner modules by field, or by a part with all that is in it.
+    #: Owner modules by field, or by a part with all of its fields.
     owners: dict[str, str]
     #: Pairs of a field and a module that writes it beside the owner.
     exceptions: frozenset[tuple[str, str]]
@@ -43,7 +43,7 @@ class Tables:
     wide: dict[str, int]
     #: Folders of tests that may read the state of a ledger.
     behind_view: tuple[str, ...]
-    #: Banned words: no module or folder, and no other name, has them.
+    #: Banned words, which no name may contain.
     banned: tuple[str, ...]
     #: Phrases in which such a word means something else.
     other_meanings: tuple[str, ...]

@@ -57,7 +57,7 @@ ROWS: dict[str, int] = {
 }
 
 APART = 9
-"""The row whose packages do not know each other either."""
+"""The row whose packages must not import each other either."""
 
 PACKAGES = ("core", "extender")
 
@@ -73,7 +73,7 @@ WITHOUT_PRODUCT = (
     "cluster/client",
     "cluster/watching",
 )
-"""Modules of ``e2e`` that judge or carry the product and so must not share code with it."""
+"""Modules of ``e2e`` that check or run the product and so must not share code with it."""
 
 LONGEST_FILE = 400
 
@@ -168,7 +168,7 @@ def test_every_home_that_exists_was_checked() -> None:
 
 
 def long_files(read: Iterable[Source]) -> dict[str, int]:
-    """Lines of the modules that have more than a reader should meet in one file."""
+    """Number of lines of the modules that are too long."""
     lengths = {each.module: len(each.text.splitlines()) for each in read}
     return {module: length for module, length in lengths.items() if length > LONGEST_FILE}
 

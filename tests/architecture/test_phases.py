@@ -1,4 +1,4 @@
-"""Phases move by their tables only, the tables are whole, and the pages in docs/ show them."""
+"""Phases change only by their tables, the tables are complete, and the pages in docs/ show them."""
 
 import ast
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ MOVES = {"core.workload.gangs.progress": ["phase"], "core.workload.pod_group": [
 
 
 def assigned(read: list[Source]) -> Mapping[str, list[str]]:
-    """Phases that each module assigns after an object was made."""
+    """Phases that each module assigns after the creation of an object."""
     found: dict[str, list[str]] = {}
     for each in read:
         for node in ast.walk(ast.parse(each.text)):

@@ -1,4 +1,4 @@
-"""Rules that refuse live beside the ledger, never in it: it hands in values and remembers the answer."""
+"""Rules that refuse are outside the ledger, which only supplies values and stores the answer."""
 
 import ast
 

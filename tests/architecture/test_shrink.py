@@ -1,4 +1,4 @@
-"""Rows that are not needed any more are taken out of the tables, and nothing else is."""
+"""Only unneeded rows are removed from the tables."""
 
 from tests.architecture.shrink import shrunk
 

@@ -1,4 +1,4 @@
-"""Handlers touch pods and the ledger settles them. No step of a handler is left out."""
+"""Handlers touch pods and the ledger settles them. All steps of a handler are performed."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ def settlers(read: Iterable[Source]) -> list[str]:
 
 
 def unfinished(read: Iterable[Source]) -> list[str]:
-    """Calls of functions made of steps whose answer is dropped, so that no step of them is taken."""
+    """Calls of generator functions with unused results, whose steps are never performed."""
     index = Index(list(read))
     stepwise = {
         name

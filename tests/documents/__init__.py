@@ -1,1 +1,1 @@
-"""Tests of the documents: what they say about rules exists, and what they link to is there."""
+"""Tests of the documents: cited rules and targets of links exist."""

@@ -1,4 +1,4 @@
-"""Check of the built site: no page asks another origin for anything, and every link resolves.
+"""Check of the built site: no page loads anything from another origin, and every link resolves.
 
 ``python -m tests.documents.site FOLDER`` prints each breach and exits with 1 if there is one.
 """
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 LOADED = {"src", "srcset", "poster", "data", "action", "formaction", "background"}
-"""Attributes whose address a browser asks for, on any element."""
+"""Attributes whose addresses a browser loads, on any element."""
 
 NOT_LOADED = {"canonical", "next", "prev", "alternate", "author", "license"}
 """Kinds of ``<link>`` that only name a page."""

@@ -1,4 +1,4 @@
-"""Concepts are true: the scenario of each page is played, and each page has its picture."""
+"""The scenario of each concept passes, and each page has its picture."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The how-to pages: each reason code has its paragraph, and each example in them works."""
+"""The how-to pages: each reason code has its paragraph, and each example works."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def paragraphs(text: str) -> dict[str, str]:
 
 
 def unexplained(text: str) -> list[str]:
-    """Codes without a paragraph, and parts that a paragraph lacks, in the order of the codes."""
+    """Codes without a paragraph, and missing parts of paragraphs, in the order of the codes."""
     found = paragraphs(text)
     return [
         f"{code.value}: {part}"

@@ -1,4 +1,4 @@
-"""Files and modules that the documents about the code name are there, and their example plays."""
+"""Files and modules that documents about the code name exist, and the README's example passes."""
 
 import re
 from collections.abc import Iterator

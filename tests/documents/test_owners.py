@@ -1,4 +1,4 @@
-"""The page of owners is current, and every field in it says what it means."""
+"""The page of owners is current, and every field in it has a meaning."""
 
 from dataclasses import replace
 

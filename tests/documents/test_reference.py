@@ -1,4 +1,4 @@
-"""Reference pages are as the code is, explain every name, and the schema takes every scenario."""
+"""Reference pages equal the code and explain every name, and the schema accepts every scenario."""
 
 import json
 from collections.abc import Iterator

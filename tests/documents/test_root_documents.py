@@ -1,4 +1,4 @@
-"""Documents beside the code: the README is one page, links lead somewhere, pictures say what they show."""
+"""Documents in the root: the README is one page, links resolve, and pictures have descriptions."""
 
 import re
 from pathlib import Path
@@ -19,7 +19,7 @@ _SVG = "{http://www.w3.org/2000/svg}"
 
 
 def faults_of_picture(text: str) -> list[str]:
-    """Parts that a picture lacks for those who cannot see it, or see it on a dark page."""
+    """Parts that a picture lacks for blind readers, or for readers with a dark page."""
     root = ElementTree.fromstring(text)  # noqa: S314 a file of this repository
     missing = [name for name in ("title", "desc") if (root.findtext(_SVG + name) or "").strip() == ""]
     outside = [] if not re.search(r"(?:href|url\()\s*=?\s*[\"']?https?:", text) else ["nothing from outside"]

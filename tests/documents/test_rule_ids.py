@@ -1,4 +1,4 @@
-"""Every rule that is cited is written down, exactly once, and the index page lists it."""
+"""Every cited rule is in the specification exactly once, and the index page lists it."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ WRITTEN = times_written(pages())
 
 
 def missing(cited: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Files that cite rules which are not written down."""
+    """Files that cite unknown rules."""
     return {rule: files for rule, files in cited.items() if rule not in WRITTEN}
 
 

@@ -1,4 +1,4 @@
-"""The check of the built site finds each breach that is planted, and the navigation holds every page."""
+"""The check of the built site finds each planted breach, and the navigation has every page."""
 
 import importlib.util
 from pathlib import Path

@@ -1,7 +1,7 @@
 """``python -m tests.interfaces [--drop] [KIND…]``: record the interfaces as they are now.
 
-Lines may be added. A line that is gone or reads differently is refused, and then the exit code is 1.
-``--drop`` records it all the same: a breaking change, which belongs into the changelog.
+Lines may be added. A removed or changed line is refused, with exit code 1. ``--drop`` records it
+nevertheless. That is a breaking change, which belongs into the changelog.
 """
 
 import argparse

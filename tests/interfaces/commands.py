@@ -19,7 +19,7 @@ from tests.interfaces.environment import no_environment, quiet
 
 
 def commands() -> list[str]:
-    """``COMMAND ARGUMENT…`` of every argument, with what its help shows but for the sentences."""
+    """``COMMAND ARGUMENT…`` of every argument, with its help except for the sentences."""
     found = []
     for name in subcommands(parser_of([])):
         found.append(name)
@@ -35,7 +35,7 @@ def flags_of(command: str) -> dict[str, str]:
 
 
 def parser_of(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser that the command reads such arguments with."""
+    """The command's parser for these arguments."""
     seen: list[argparse.ArgumentParser] = []
 
     def parse(self: argparse.ArgumentParser, *_given: object) -> argparse.Namespace:
@@ -145,7 +145,7 @@ def _environments() -> Iterator[tuple[Path, dict[str, int]]]:
         (folder / "empty").mkdir()
         for file, text in _FILES.items():
             (folder / file).write_text(text, encoding="utf-8")
-        # Bound without listening: the port stays closed, and is no other's.
+        # Bound without listening, so the port stays closed and no other process can take it.
         closed.bind(("127.0.0.1", 0))
         yield folder, {"PROBED": probed, "CLOSED": closed.getsockname()[1]}
 
@@ -175,7 +175,7 @@ def _probed() -> Iterator[int]:
 
 
 def make_targets() -> list[str]:
-    """Targets that stand for no file, and the variables that a caller may set, with their defaults."""
+    """Phony targets, and the variables that a caller may set, with their defaults."""
     text = product.source_of(product.ROOT / "Makefile")
     named = {name for line in re.findall(r"^\.PHONY:(.*)", text, re.MULTILINE) for name in line.split()}
     ruled = set(re.findall(r"^([a-z][a-z0-9-]*):(?!=)", text, re.MULTILINE))

@@ -1,4 +1,4 @@
-"""Lines of an interface now and as they were recorded, and which changes may be recorded."""
+"""Present and recorded lines of an interface, and the changes that may be recorded."""
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
@@ -24,7 +24,7 @@ class Difference(NamedTuple):
 
 
 class Breaking(Exception):
-    """A recorded line is removed or reads differently."""
+    """Error for a recorded line that was removed or changed."""
 
 
 def difference(recorded: Sequence[str], now: Sequence[str]) -> Difference:
@@ -47,7 +47,7 @@ def recorded_lines(kind: str, folder: Path = GOLDEN) -> list[str]:
 
 
 def record(kind: str, now: Sequence[str], *, drop: bool = False, folder: Path = GOLDEN) -> Difference:
-    """Write a kind's file, and return what changed in it.
+    """Write a kind's file, and return its changes.
 
     ``drop``: lines may go or change. Raises `Breaking` for such a change without it, and writes nothing.
     A line of a kind in `GROWING` may list further values.

@@ -1,4 +1,4 @@
-"""Environments in which a command neither takes from this process nor leaves anything behind in it."""
+"""Environments that isolate a command from this process."""
 
 import contextlib
 import io
@@ -11,7 +11,7 @@ import structlog
 
 @contextlib.contextmanager
 def no_environment() -> Iterator[None]:
-    """Run with none of the variables that Paddock may read."""
+    """Run without the variables that Paddock may read."""
     inherited = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "TMPDIR")}
     with mock.patch.dict(os.environ, inherited, clear=True):
         yield
@@ -19,7 +19,7 @@ def no_environment() -> Iterator[None]:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Run a command whose logs go nowhere, and the process's own settings for logs come back."""
+    """Run a command without log output, and restore the process's log settings afterwards."""
     before = structlog.get_config()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         try:

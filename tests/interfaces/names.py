@@ -16,13 +16,13 @@ _SHARED = re.compile(r"yunikorn-[a-z-]*[a-z]")
 
 
 def names() -> list[str]:
-    """Every name with a domain that the product has, and the names that it shares with YuniKorn."""
+    """Every name with a domain in the product, and the names that it shares with YuniKorn."""
     found = {text for module, tree in parts() for text in (*held(vars(module)), *written(tree))}
     return sorted(text for text in found if _QUALIFIED.fullmatch(text) or _SHARED.fullmatch(text))
 
 
 def held(values: Mapping[str, Any]) -> Iterator[str]:
-    """Texts that are values of a module, or stand in its collections."""
+    """Texts that are values of a module, or are in its collections."""
     for value in values.values():
         if isinstance(value, str):
             yield value
@@ -43,7 +43,7 @@ def written(tree: ast.Module) -> Iterator[str]:
 
 
 class _Asked(dict[str, str]):
-    """Labels, or annotations, that note the keys they are asked for."""
+    """Labels or annotations that record the keys of look-ups."""
 
     def __init__(self, place: str, seen: set[str]) -> None:
         super().__init__({"asked.example/for": "nothing"})

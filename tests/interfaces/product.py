@@ -1,4 +1,4 @@
-"""The product as modules and syntax trees. No module is named here, so that any may move."""
+"""The product as modules and syntax trees. No module is named here, so modules can be moved."""
 
 import ast
 import importlib
@@ -31,7 +31,7 @@ def parts() -> tuple[Part, ...]:
 
 @lru_cache(maxsize=2)
 def _parts(read: Callable[[Path], str]) -> tuple[Part, ...]:
-    """Imported and parsed once for each way to read the files."""
+    """Modules, imported and parsed once for each way to read the files."""
     found = []
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):

@@ -1,4 +1,4 @@
-"""Codes and refusal texts, and what is written of objects: Events, conditions, reasons of failed pods."""
+"""Codes and refusal texts, Events, conditions, and reasons of failed pods."""
 
 import contextlib
 import io
@@ -13,12 +13,12 @@ _TYPES = {"True": "Warning", "False": "Normal"}
 
 
 def codes() -> list[str]:
-    """Refusal codes, in the order in which the first that applies wins."""
+    """Refusal codes, in the order of their rank."""
     return [code.value for code in Code]
 
 
 def events() -> list[str]:
-    """``REASON TYPE KIND ACTION`` of every Event; what only a run can tell is open."""
+    """``REASON TYPE KIND ACTION`` of every Event. Parts that depend on a run are open."""
     rows = rows_of(class_named("PostEvent"), ("reason", "warning", "kind", "action"))
     return sorted(
         f"{reason} {_TYPES[warning]} {kind} {action}".rstrip() for reason, warning, kind, action in rows
@@ -52,7 +52,7 @@ _PLAYED = (
 
 
 def refusal_texts() -> list[str]:
-    """Texts that pods are refused with in some scenarios."""
+    """Refusal texts of pods in some scenarios."""
     return sorted({text for name in _PLAYED for text in _refusals(name)})
 
 
@@ -65,14 +65,14 @@ def _refusals(scenario: str) -> set[str]:
 
 
 def refusal_shapes() -> list[str]:
-    """Texts of refusals as the code makes them, also the rare ones; what only a run can tell is open."""
+    """Texts of all refusals in the code, including rare ones. Parts that depend on a run are open."""
     rows = rows_of(Refusal, ("code", "subject", "limit"))
     refused = {Refusal(Code(code), subject, limit).text for code, subject, limit in rows if code != OPEN}
     return sorted(refused)
 
 
 def fault_texts() -> list[str]:
-    """``FAULT: TEXT`` of the calls that no decision answers, with words of their own."""
+    """``FAULT: TEXT`` of calls that are answered without a decision."""
     rows = {("Faulted", *row) for row in rows_of(class_named("Faulted"), ("message",))}
     for name in _FAULTS:
         rows |= {(name, *row) for row in rows_of(class_named(name), ("args",))}

@@ -1,4 +1,4 @@
-"""The scenario format, found by asking the reader: which keys it knows in each place, and what they take."""
+"""The scenario format, found by trying the reader: the keys in each place, and the forms of their values."""
 
 import json
 import re
@@ -66,7 +66,7 @@ def _keys(level: Place) -> Iterator[Place]:
 
 
 def known(level: Place) -> list[str]:
-    """The keys that a level has; none for a place that is no mapping with keys of its own."""
+    """The keys of a level; none for a place without own keys."""
     wanted = _path((*level, NONSENSE))
     for path, message in mistakes(level, {NONSENSE: NONSENSE}):
         if path == wanted and message.startswith(_UNKNOWN) and _KNOWN in message:

@@ -1,4 +1,4 @@
-"""``paddock serve`` with nothing but its defaults, watched until its last port would be opened."""
+"""``paddock serve`` with its defaults only, observed until it would open its last port."""
 
 import asyncio
 import contextlib
@@ -71,7 +71,7 @@ def served() -> Served:
         stack.enter_context(mock.patch.object(web.AppRunner, "__init__", made_runner))
         stack.enter_context(mock.patch.object(prometheus_client.CollectorRegistry, "__init__", made_registry))
         stack.enter_context(mock.patch.object(asyncio.BaseEventLoop, "create_server", opened))
-        # Without it the loop is asyncio's own, whose ports can be watched.
+        # Without uvloop the loop is asyncio's own, whose ports can be observed.
         stack.enter_context(mock.patch.dict("sys.modules", {"uvloop": None}))
         stack.enter_context(no_environment())
         folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -109,7 +109,7 @@ def _routes(application: web.Application) -> list[str]:
 
 
 def metrics() -> list[str]:
-    """``SAMPLE TYPE {LABELS}`` of all series, also of those which have no sample before something happens."""
+    """``SAMPLE TYPE {LABELS}`` of all series, including those without samples at the start."""
     registered = (
         f"{name} {family.type} {{{', '.join(labels)}}}"
         for registry in served().registries

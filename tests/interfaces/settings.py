@@ -21,7 +21,7 @@ _NONSENSE = "\x00"
 
 
 def settings() -> list[str]:
-    """``KEY default=… FLAG VARIABLE`` of every setting, with the words it takes and when it holds."""
+    """``KEY default=… FLAG VARIABLE`` of every setting, with its words and its need for a restart."""
     values, flags = _values(), flags_of("serve")
     return sorted(
         f"{key} default={_shown(Settings.model_fields[name].default)} {flags[name]} {_variable(name)}"
@@ -31,7 +31,7 @@ def settings() -> list[str]:
 
 
 def service_keys() -> list[str]:
-    """``KEY default=…`` of every key that YuniKorn has, and whether anything comes of it."""
+    """``KEY default=…`` of every key of YuniKorn, and whether it has an effect."""
     return sorted(
         f"{name} default={key.default} "
         f"{'without effect' if key.no_effect else 'works'}"
@@ -42,7 +42,7 @@ def service_keys() -> list[str]:
 
 
 def environment() -> list[str]:
-    """Variables that the product names itself; those of settings are with the settings."""
+    """Variables that the product names itself. Variables of settings are listed with the settings."""
     return sorted({name for _, tree in parts() for name in _variables(tree)})
 
 
@@ -57,7 +57,7 @@ def _shown(value: Any) -> str:
 
 
 class _Asked(Mapping[str, str]):
-    """An environment that has every variable: its value is its name."""
+    """An environment with every variable. The value of each is its name."""
 
     def __getitem__(self, name: str) -> str:
         return name
@@ -84,7 +84,7 @@ def _values() -> list[str]:
 
 
 def _accepted(key: str, values: list[str]) -> str:
-    """The values that a setting takes; nothing for one that takes any, or none."""
+    """The possible values of a setting; none if they are not limited."""
     if _takes(key, _NONSENSE):
         return ""
     found = [word for word in values if _takes(key, word)]

@@ -1,4 +1,4 @@
-"""No outward interface changes unnoticed: each kind reads as it was recorded, byte for byte."""
+"""No outward interface changes unnoticed. Each kind equals its record, byte for byte."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A planted change of each kind is found, and exactly that change."""
+"""A planted change of each kind is found, and no other change."""
 
 import argparse
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 
 class Planted(NamedTuple):
-    """A change of the product, and the lines that it takes and brings."""
+    """A change of the product, and the lines that it removes and adds."""
 
     kind: str
     plant: Plant
@@ -42,7 +42,7 @@ def rewritten(old: str, new: str) -> Plant:
 
 
 def renamed(old: str, new: str) -> Plant:
-    """Another text wherever the product has exactly this one, as a literal or as a module's value."""
+    """Replacement of a text wherever the product has exactly this one, as a literal or a module's value."""
 
     def plant(monkeypatch: pytest.MonkeyPatch) -> None:
         for module, _ in product.parts():

@@ -1,7 +1,7 @@
-"""Texts that calls of the product can be given, found in the syntax trees.
+"""Texts that are possible arguments of calls in the product, found in the syntax trees.
 
 An argument that is a parameter of the function around the call is followed to that function's callers.
-Whatever only a run can tell is shown as `OPEN`.
+Parts that depend on a run are shown as `OPEN`.
 """
 
 import ast
@@ -21,7 +21,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Place(NamedTuple):
-    """Where an expression stands: its module, and the functions around it, the innermost first."""
+    """Place of an expression: its module, and the enclosing functions, innermost first."""
 
     module: ModuleType
     functions: tuple[_Function, ...]
@@ -32,7 +32,7 @@ class Place(NamedTuple):
 
 
 class Written(NamedTuple):
-    """An expression where it stands."""
+    """An expression with its place."""
 
     place: Place
     expression: ast.expr
@@ -49,7 +49,7 @@ Row = tuple[str, ...]
 
 
 def rows_of(target: Any, names: Sequence[str]) -> set[Row]:
-    """The texts of some parameters, call by call; several where an argument has several values."""
+    """Texts of some parameters, call by call, with several if an argument has several values."""
     found: set[Row] = set()
     for site in sites_of(target):
         wanted = [site.arguments[name] for name in names]
@@ -59,7 +59,7 @@ def rows_of(target: Any, names: Sequence[str]) -> set[Row]:
 
 
 def _followed(row: Sequence[Written], depth: int) -> Iterator[Sequence[Written]]:
-    """The row, with parameters of the functions around replaced by what their callers give."""
+    """The row, with parameters of enclosing functions replaced by their callers' arguments."""
     at = next((each.place for each in row if _is_parameter(each)), None)
     callers = list(_callers(at)) if at is not None and depth else []
     if at is None or not callers:

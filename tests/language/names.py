@@ -1,4 +1,4 @@
-"""Names that a module gives, held against the word list of the house."""
+"""Names that a module defines, checked against the word list."""
 
 import ast
 import re

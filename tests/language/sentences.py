@@ -1,4 +1,4 @@
-"""Rules for sentences: how the first one begins, how long one is, and that each makes one statement."""
+"""Rules for sentences: the beginning of the first one, the length, and one statement for each."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ BAD_BEGINNINGS = frozenset(
         *("nobody", "he"),
     }
 )
-"""First words that the reader cannot understand yet."""
+"""First words without a known reference."""
 
 FIRST_PHRASES = ("the same",)
 
@@ -66,7 +66,7 @@ def parts_of(sentence: str) -> list[str]:
 
 
 def begins_badly(text: str, banned: Iterable[str] = ()) -> bool:
-    """True if the first word stands for nothing yet, or is banned."""
+    """True if the first word has no known reference, or is banned."""
     first = re.sub(r"[^\w ]", "", next(iter(paragraphs(text)), "")).lower()
     word = first.partition(" ")[0]
     return (

@@ -1,4 +1,4 @@
-"""Files that ruff is told to leave alone still need it: the list in `pyproject.toml` may only shrink."""
+"""Exceptions of files from ruff's rules for docstrings in `pyproject.toml` must be needed."""
 
 import json
 import subprocess

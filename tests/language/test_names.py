@@ -1,4 +1,4 @@
-"""The word list of the house holds for names, and each use of a listed word is found."""
+"""The word list applies to names, and each use of a listed word is found."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Roles of readers, and what leads callers to the ports with a login."""
+"""Roles of readers, and the Services and APIService of the ports with a login."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_the_proxy_is_known_by_the_role_of_kubernetes() -> None:
         if each["roleRef"]["name"] == "extension-apiserver-authentication-reader"
         and path.parent.name == "base"
     ]
-    # The name by which kubeadm's overlay puts its own user in the place of the account.
+    # The name under which kubeadm's overlay replaces the account by its own user.
     assert (found["metadata"]["name"], found["metadata"]["namespace"]) == ("paddock", CONFIG_MAP_NAMESPACE)
 
 
@@ -60,7 +60,7 @@ def test_an_api_service_leads_to_the_port_of_the_aggregated_api(overlay: str) ->
     for name in ("rest", "aggregated"):
         assert targets[name][0] == int(given[f"{name}-port"]) == ports[name]
     assert reached["port"] == targets["aggregated"][0]
-    # Every port of these asks for a login.
+    # Every port of these Services needs a login.
     assert "rest-access" not in given
 
 

@@ -64,7 +64,7 @@ def test_each_overlay_is_there_with_its_configurations() -> None:
 
 
 def test_the_sample_queues_are_valid_and_every_leaf_has_a_max() -> None:
-    """F-6: a pod with a mistyped queue goes to ``root.default``, which must not be a way past every limit."""
+    """F-6: a pod with a mistyped queue falls back to ``root.default``, which must not bypass every limit."""
     queues = load_document(QUEUES.read_text()).queues
     paths = {queue.path for queue in queues}
     assert {"root", "root.default", "root.tenants.team-a"} <= paths
@@ -117,7 +117,7 @@ def test_the_image_runs_paddock_as_an_ordinary_user_from_hashed_requirements() -
 
 
 def test_the_core_role_has_exactly_the_verbs_used() -> None:
-    """F-20: it makes no pod and deletes none."""
+    """F-20: the role creates and deletes no pod."""
     assert rules("ClusterRole", "paddock-core") == {
         *(("", "pods", "", verb) for verb in ("get", "list", "watch", "patch")),
         *(("", "pods", "", verb) for verb in ("set-paddock-records", "open-paddock-gates")),
@@ -182,7 +182,7 @@ def test_of_config_maps_and_secrets_only_its_own_are_read() -> None:
     }
     assert rules("Role", "paddock-certificate") == {
         *(("", "secrets", SECRET, verb) for verb in ("get", "update")),
-        # No rule can name what does not exist yet.
+        # A rule cannot name an object that does not exist yet.
         ("", "secrets", "", "create"),
     }
 
@@ -255,7 +255,7 @@ def test_a_bind_call_may_take_longer_than_paddock_holds_it(path: Path) -> None:
             assert seconds(part["httpTimeout"]) > Settings().bind_deadline
             assert not {"filterVerb", "preemptVerb", "prioritizeVerb"} & set(part)
         else:
-            # These calls hold up the scheduling of every other pod.
+            # These calls delay the scheduling of all other pods.
             assert seconds(part["httpTimeout"]) <= 5
 
 

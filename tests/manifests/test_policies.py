@@ -1,4 +1,4 @@
-"""Contents of the policies of ``manifests/``: they agree with each other and with Paddock."""
+"""Contents of the policies of ``manifests/``, which agree with each other and with Paddock."""
 
 import re
 from typing import Any
@@ -122,7 +122,7 @@ def test_what_may_be_named_is_protected() -> None:
 
 
 def test_both_policies_mean_the_same_name_and_trust_the_same_controllers() -> None:
-    """A name that one writes in other words the other would refuse."""
+    """If one policy wrote a name differently, the other would refuse it."""
     add, protect = identity_policy("add")[0], identity_policy("protect")[0]
     assert variable(add, "own") == variable(protect, "own")
     assert add["matchConditions"] == protect["matchConditions"]

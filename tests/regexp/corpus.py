@@ -1,4 +1,4 @@
-"""Patterns and texts that Go and RE2 are compared on: random ones, the same in every run.
+"""Patterns and texts for the comparison of Go and RE2: random, but equal in every run.
 
 Patterns are written by a small grammar of Go's syntax, mistakes included. Every fourth one is then damaged.
 Texts are short, of the characters that the patterns name and of their relatives.
@@ -56,7 +56,7 @@ COUNTS = (
 
 @dataclass(frozen=True)
 class Case:
-    """``pattern``: may be none that is valid."""
+    """A case. ``pattern``: may be invalid."""
 
     pattern: str
     texts: tuple[str, ...]

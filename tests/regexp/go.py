@@ -1,7 +1,6 @@
 """Verdicts of Go's regexp on patterns, from Go itself or from the record of it.
 
-`python -m tests.regexp.go` writes the record anew. Where Go is absent, or is of another release, the record
-is used.
+`python -m tests.regexp.go` writes the record. Without Go, or with another release of it, the record is used.
 """
 
 import hashlib
@@ -25,22 +24,22 @@ _WIDTH = 100
 
 @dataclass(frozen=True)
 class Answers:
-    """All that Go is asked for."""
+    """All results of Go."""
 
     #: Go's release without its last number, such as go1.26.
     release: str
-    #: Which random cases the verdicts are of.
+    #: Identification of the random cases.
     cases: str
     #: Verdicts per random case: `REFUSED`, or a 0 or 1 for each text.
     verdicts: Sequence[str]
-    #: By the name of a category or script, whether it is taken, and a digest of its characters.
+    #: By the name of a category or script, whether Go accepts it, and a digest of its characters.
     sets: dict[str, tuple[bool, str]]
-    #: Characters that are the same but for their case.
+    #: Characters that differ only in case.
     folds: Sequence[str]
 
 
 def release() -> str:
-    """Of the Go on this machine, empty where there is none."""
+    """Release of the Go on this machine; empty without Go."""
     if shutil.which("go") is None:
         return ""
     found = re.match(r"go\d+\.\d+", _go("env", "GOVERSION"))

@@ -1,6 +1,6 @@
-"""Random patterns, all sets of characters and all folds of case: accepted and matched as by Go's regexp.
+"""Random patterns, all sets of characters and all case folds are accepted and matched as by Go's regexp.
 
-Go's answers are those of the record in any case, and those of Go itself where the same release is here.
+Go's answers come from the record, and from Go itself if the same release is installed.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ DIFFERENCES = {
     "cannot stand in a class": 20,
     "too large when its repetitions and categories are written out": 5,
 }
-"""Reasons why RE2 refuses random patterns that Go takes, with their numbers."""
+"""Reasons why RE2 refuses random patterns that Go accepts, with their numbers."""
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def verdict_of(case: Case) -> tuple[str, str]:
 
 
 def test_random_patterns_are_of_all_kinds() -> None:
-    """Neither all refused nor all the same, so that a difference can show."""
+    """The cases are neither all refused nor all equal, so a difference would be visible."""
     refused = sum(verdict == REFUSED for verdict in recorded().verdicts)
     decisive = sum("0" in verdict and "1" in verdict for verdict in recorded().verdicts)
     assert COUNT / 4 < refused < COUNT / 2

@@ -1,4 +1,4 @@
-"""Patterns written by hand and what Go's regexp (1.26) makes of them; ours must answer the same."""
+"""Handwritten patterns with the results of Go's regexp (1.26), which Paddock's must equal."""
 
 import re
 
@@ -201,7 +201,7 @@ def test_a_thousand_copies_are_as_many_as_written(pattern: str, copies: int) -> 
 
 
 def test_go_itself_says_all_that() -> None:
-    """Where another Go or none is here, the rows stand for it: ours is held to them above."""
+    """Without this release of Go, the rows replace it. Paddock is compared with them above."""
     rows = [
         (Case(pattern, found + missed), "1" * len(found) + "0" * len(missed))
         for pattern, found, missed in MATCHED

@@ -21,7 +21,7 @@ class Kind(NamedTuple):
 UNKNOWN = Kind("")
 
 KEYED = frozenset({"dict", "Mapping", "MutableMapping", "defaultdict", "OrderedDict", "Counter"})
-"""Containers whose second argument is the type of what a subscript gives."""
+"""Containers whose second argument is the type of a subscript."""
 
 LISTED = frozenset(
     {
@@ -45,7 +45,7 @@ LISTED = frozenset(
         "ValuesView",
     }
 )
-"""Containers whose first argument is the type of what a loop gives."""
+"""Containers whose first argument is the type of an element."""
 
 
 @dataclass(slots=True)
@@ -115,7 +115,7 @@ class Index:
             info.fields |= self._assigned_in(node, info.module)
 
     def _assigned_in(self, init: ast.FunctionDef | ast.AsyncFunctionDef, module: Parsed) -> dict[str, Kind]:
-        """Fields that ``__init__`` makes, with the types of the annotation, parameter or class assigned."""
+        """Fields that ``__init__`` sets, with their types by annotation, parameter or assigned class."""
         parameters = {arg.arg: self.kind(arg.annotation, module) for arg in arguments_of(init)}
         found: dict[str, Kind] = {}
         for node in ast.walk(init):
@@ -140,7 +140,7 @@ class Index:
     # -- names -----------------------------------------------------------------------------------------------
 
     def qualified(self, name: str, module: Parsed) -> str:
-        """The full name of what ``name`` is in a module, through re-exports of packages."""
+        """The full name behind ``name`` in a module, followed through re-exports of packages."""
         own = f"{module.source.module}.{name}"
         if own in self.classes or own in self.functions:
             return own

@@ -26,10 +26,10 @@ COPYING = frozenset(
 )
 
 PARTS_IN = "core.ledger."
-"""Where the classes are whose objects are parts of a record."""
+"""Modules of the classes whose objects are parts of a record."""
 
 BY_NAME = {"state": "state", "_state": "state"}
-"""Roots that a name stands for where its type is not known."""
+"""Roots by the usual names of variables, for variables without a known type."""
 
 
 class Value(NamedTuple):
@@ -45,7 +45,7 @@ class Value(NamedTuple):
 
 
 class Layout:
-    """Which class is found at which path."""
+    """Classes by the path of the field that holds them."""
 
     def __init__(self, index: Index, roots: Mapping[str, str], caches: Iterable[str] = ()) -> None:
         self.index = index
@@ -75,7 +75,7 @@ class Layout:
                     self.fields.add(path)
 
     def _is_part(self, kind: Kind) -> bool:
-        """True for a class of which one field alone holds an object."""
+        """True for a class whose objects are held by a single field."""
         info = self.index.classes.get(kind.name)
         if info is None or kind.name in self.prefixes or self._held[kind.name] > 1:
             return False
@@ -87,7 +87,7 @@ class Layout:
         return info.name.startswith(PARTS_IN) and info.is_mutable and bool(info.fields) and not is_container
 
     def _homes(self) -> dict[str, str]:
-        """The field that holds the objects of a class, for classes that one field alone holds."""
+        """The field that holds the objects of a class, for classes that a single field holds."""
         found: dict[str, set[str]] = {}
         for cls, prefix in self.prefixes.items():
             for info in self.index.lineage(Kind(cls)):
@@ -105,7 +105,7 @@ def _all_of(kind: Kind) -> Iterator[Kind]:
 
 
 class Values:
-    """The names of one function with what they stand for at the moment."""
+    """Names of a function, with their present values."""
 
     def __init__(self, layout: Layout, module: Parsed, names: Mapping[str, Value] | None = None) -> None:
         self.layout = layout
@@ -130,7 +130,7 @@ class Values:
         return list(info.fields) if info is not None else []
 
     def home(self, value: Value, *, fresh: bool = False) -> Value:
-        """The value with the path where objects of its class are held, if it has no other."""
+        """The value with the path of the field that holds its class, if its path is unknown."""
         home = self.layout.homes.get(value.kind.name, "")
         inside = self.module.source.module.startswith("core.ledger")
         return value._replace(path=home) if home and inside and not (value.path or fresh) else value

@@ -103,7 +103,7 @@ def writes(
 
 
 def _summary_size(index: Index) -> int:
-    """How much is known of what methods and functions change; it only grows."""
+    """Knowledge about the changes by methods and functions, which only grows."""
     classes, functions = index.classes.values(), index.functions.values()
     return sum(len(each.mutating) for each in classes) + sum(len(each.mutating) for each in functions)
 
@@ -139,7 +139,7 @@ def _of_method(
 
 
 def _is_construction(layout: Layout, cls: ClassInfo, method: str, write: Write) -> bool:
-    """True for the first value that an object of a record class gets, which is no change."""
+    """True for the initial value of an object of a record class, which is no change."""
     prefix = layout.prefixes.get(cls.name)
     return method in ("__init__", "__post_init__") and write.path.rpartition(".")[0] == prefix
 
@@ -239,7 +239,7 @@ class Flow(ast.NodeVisitor):
             self._store(target)
 
     def _visit_target(self, target: ast.expr) -> None:
-        """Note what the expressions inside a target change."""
+        """Note changes by the expressions inside a target."""
         for child in ast.iter_child_nodes(target):
             if isinstance(child, ast.expr):
                 self.visit(child)
@@ -294,7 +294,7 @@ class Flow(ast.NodeVisitor):
         self.found += [write for write in inner.found if write.path not in own]
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        """A changing method that is called, or handed on to be called."""
+        """A changing method that is called, or passed on to be called."""
         self.visit(node.value)
         if not isinstance(node.ctx, ast.Load):
             return

@@ -51,7 +51,7 @@ def _command(name: str, helped: str, said: str) -> Iterator[str]:
 
 
 def _shown(action: argparse.Action) -> str:
-    """Flags, or the name of a place, with what follows."""
+    """Flags or the name of a positional argument, with the metavar."""
     name = str(action.metavar or action.dest.upper())
     if not action.option_strings:
         return f"{name} …" if action.nargs == "+" else name

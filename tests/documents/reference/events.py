@@ -46,7 +46,7 @@ def events_page() -> str:
 
 
 def _key(line: list[str]) -> str:
-    """Reason, and the action where there is one."""
+    """Reason, and the action if there is one."""
     return "/".join([line[0], *line[3:]])
 
 

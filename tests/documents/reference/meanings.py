@@ -9,7 +9,7 @@ _FILE = Path(__file__).with_name("meanings.toml")
 
 
 class Unexplained(Exception):
-    """Names that the code has and the file does not explain, or the other way round."""
+    """Names that are only in the code or only in the file."""
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,7 @@
-"""Keys of a scenario file: what each takes, whether it is required, and what it means.
+"""Keys of a scenario file: the form of the value, whether the key is required, and its meaning.
 
-The golden file of the format and the reader say what each takes. Meanings are the comments of the fields that
-the keys are read into.
+Forms come from the golden file of the format and from the reader. Meanings are the comments of the fields
+that store the keys.
 """
 
 import inspect
@@ -44,7 +44,7 @@ CLASSES: Mapping[str, type] = {
     "steps[].expect": model.Expect,
     "steps[].expect.pods.*": model.ExpectedPod,
 }
-"""Class that each level of the file is read into. Objects of REST have none."""
+"""Class for each level of the file. Objects of REST have none."""
 
 
 class Kind(Enum):
@@ -73,7 +73,7 @@ class Kind(Enum):
 
 
 class Key(NamedTuple):
-    """A key of a level. ``names``: those that it takes, if it takes no others."""
+    """A key of a level. ``names``: accepted names, if they are limited."""
 
     name: str
     kind: Kind
@@ -93,7 +93,7 @@ _ONE = {
     "amounts by name": Kind.AMOUNTS,
 }
 _IN_CONTEXT = ("requiredNode", "priorityClass", "message")
-"""Keys whose text needs other keys beside it, so that asking for them alone tells nothing."""
+"""Keys that need other keys beside them, so that they cannot be tried alone."""
 
 _COMMENT = re.compile(r"((?:^    #:.*\n)+)    (\w+):", re.MULTILINE)
 _INTERNAL = re.compile(r"; None [^.]*|, in milliseconds")
