@@ -18,7 +18,7 @@ from core.ids import NodeName, PodUid, QueuePath
 from core.resource import Resource
 from extender.views.recent_plans import RecentPlans
 from tests.builders import START
-from tests.extender.telemetry.test_witness import Told
+from tests.extender.telemetry.test_witness import Reports
 
 ASK = PodUid("uid-ask")
 VICTIM = Victim(
@@ -80,7 +80,7 @@ def test_their_number_is_bounded() -> None:
 
 
 def test_plans_are_counted_and_reported() -> None:
-    heard = Told()
+    heard = Reports()
     heard.witness.planned(PLAN, pod="default/ask", how="tick", now=START)
     heard.witness.planned(refused(), pod="default/ask", how="verb", now=START)
     heard.witness.breached(PLAN, (Breach("LAW-2", VICTIM.uid, "no"),), pod="default/ask", now=START)
