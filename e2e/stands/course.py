@@ -136,13 +136,15 @@ async def place(
     settings: Mapping[str, str] | None = None,
     policies: tuple[str, ...] = (),
     lease: str = "",
+    form: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[Place]:
     """A place for tests of order.
 
     ``settings``: further keys of the ConfigMap. ``policies``: shipped ones in force besides. ``lease``: the
-    Lease that names the acting Paddock.
+    Lease that names the acting Paddock. ``form``: more for the `Stand`, such as `SIDECAR`.
     """
-    async with Stand(cluster, {}, proxied=proxied, policies=policies, lease=lease) as stand:
+    more = {"lease": lease, **(form or {})}
+    async with Stand(cluster, {}, proxied=proxied, policies=policies, **more) as stand:
         await cluster.add_nodes(nodes, cpu=str(cores), pods=1000)
         found = Place(stand, queues, settings or {})
         await found.configure()

@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from e2e.cluster.client import Cluster, Object, node_of, path_of
 from e2e.stands.course import RESERVED, Place, Queues, place
@@ -172,9 +173,15 @@ async def contest(
     ranks: Sequence[int] = (),
     proxied: bool = False,
     lease: str = "",
+    form: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[Contest]:
-    """A contest. At its end no node is reserved, no pod marked, and no law broken."""
-    async with place(cluster, queues, nodes=nodes, cores=cores, proxied=proxied, lease=lease) as here:
+    """A contest. At its end no node is reserved, no pod marked, and no law broken.
+
+    ``form``: as in `place`.
+    """
+    async with place(
+        cluster, queues, nodes=nodes, cores=cores, proxied=proxied, lease=lease, form=form
+    ) as here:
         found = Contest(here)
         await found.label_nodes(*(f"n{at}" for at in range(1, nodes + 1)))
         await found.ranks(*ranks)

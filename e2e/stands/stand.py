@@ -33,6 +33,14 @@ QUEUE = "yunikorn.apache.org/queue"
 
 LEASE = "kube-system/kube-scheduler"
 """The Lease of the overlay `kubeadm`, whose role may read it."""
+SIDECAR: Mapping[str, Any] = {
+    "config": "sidecar/scheduler-config-plain.yaml",
+    "lease": "kube-system/paddock-scheduler",
+    "user": "paddock",
+    "scheduler_user": "paddock",
+    "elect": True,
+}
+"""The overlay `sidecar` as arguments of `Stand`: kube-scheduler has the account of Paddock."""
 FIRST, SECOND = socket.gethostname(), "another-host"
 """Hosts of the Paddock that leads and of the standby."""
 
