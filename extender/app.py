@@ -71,6 +71,7 @@ class Options:
     queues: Path | None = None
     overrides: Mapping[str, Any] = field(default_factory=dict)
     door: DoorPlaces | None = None
+    log_level: str = "info"
 
 
 class StartError(Exception):
@@ -191,6 +192,7 @@ class App:
             validate=self._validated,
             unready=self._unready,
             on_bug=self._on_bug,
+            log_level=self._options.log_level,
         )
         self._endpoints = (*admin_endpoints(self._admin()), *self._rest.endpoints())
         self.front_door = FrontDoor(

@@ -260,6 +260,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         door=DoorPlaces(
             arguments.serving_address, ServingFiles(*files) if files else None, arguments.namespace
         ),
+        log_level=arguments.log_level,
     )
     log = configure_logs(debug=arguments.log_level == "debug")
     failures = _run(_until_signalled(serve(options, log)))

@@ -19,6 +19,8 @@ from core.ledger.preemption.in_vain import waiting_queues, waits_until
 from core.ledger.preemption.victims import is_leaving
 from core.ledger.state.admission import CycleRequest, Turn, Unguarded
 from core.ledger.state.preemption import Offer
+from core.ledger.state.timer_heap import timers_of
+from core.ledger.state.timers import TimerKind
 from core.ledger.state.usage import Episode, OverMaxPlace
 from core.ledger.timers import next_due
 from core.ledger.trial.change import Change
@@ -308,6 +310,11 @@ class LedgerView(OrderView):
     def reclaims(self) -> Mapping[QueuePath, None]:
         """Queues whose pods are to be evicted now because their quota shrank. Read only."""
         return self._state.preemption.reclaims
+
+    def reclaim_starts(self) -> Mapping[QueuePath, float]:
+        """Times at which queues begin, or began, to give up pods because their quota shrank."""
+        due = timers_of(self._state, TimerKind.QUOTA_RECLAIM)
+        return {QueuePath(str(path)): when for path, when in due.items()}
 
     def waits_until(self, record: PodRecord, leaf: Queue) -> float:
         """Time from which plans may be made again for an ask's queue (F-25); 0 for now."""

@@ -9,7 +9,7 @@ from aiohttp import web
 from extender.http.door import DOOR
 from extender.http.endpoints import inner_path
 from extender.http.intake import BodyFault, BodyLimits
-from extender.http.rest.bodies import Bodies, Crowded, packing
+from extender.http.rest.bodies import SMALL, Bodies, Crowded, packing
 from extender.http.rest.pace import give_way
 from extender.http.rest.streams import Streams, TooManyStreams
 from extender.rest.members import encoded
@@ -22,9 +22,6 @@ JSON = "application/json; charset=UTF-8"
 
 PACKED_FROM = 1400
 """Least bytes of a body that is compressed, if the client accepts it."""
-
-PACKED_IN_ONE = 64 * 2**10
-"""Most bytes that are compressed in one step. A larger body is compressed piece by piece."""
 
 WRITE_WITHIN = 10.0
 """Seconds in which a client must accept one piece of a large body."""
@@ -81,19 +78,21 @@ class Answering:
         if isinstance(reply, Follow):
             return await self._streams.serve(request, ask)
         if isinstance(reply, Big):
-            return await self._large(request, reply)
+            return await self._in_steps(request, reply)
         if isinstance(reply, Answer | tuple) and weight_of(reply, ROWS) >= ROWS:
-            return await self._large(request, Big(lambda: pieces(reply)))
+            return await self._in_steps(request, Big(lambda: pieces(reply)))
         return _small(request, reply)
 
-    async def _large(self, request: web.Request, reply: Big) -> web.StreamResponse:
+    async def _in_steps(self, request: web.Request, reply: Big) -> web.StreamResponse:
+        packed = reads_gzip(request)
+        body = await self._bodies.body_of(request.raw_path, reply, packed=packed)
+        if body.small:
+            return _whole(request, 200, body.pieces[0], {"Content-Type": JSON})
         if self._sending >= SENT_AT_ONCE:
             raise Crowded
         self._sending += 1
         try:
-            packed = reads_gzip(request)
-            body = await self._bodies.body_of(request.raw_path, reply.steps, packed=packed)
-            return await _send(request, body, packed=packed)
+            return await _send(request, body.pieces, packed=packed)
         finally:
             self._sending -= 1
 
@@ -126,9 +125,14 @@ def _small(request: web.Request, reply: Reply) -> web.Response:
         body, headers = encoded(reply), {"Content-Type": JSON}
     if status in (429, 503):
         headers["Retry-After"] = RETRY_AFTER
+    return _whole(request, status, body, headers)
+
+
+def _whole(request: web.Request, status: int, body: bytes, headers: dict[str, str]) -> web.Response:
+    """A body in one piece, compressed if that is worth it and the client takes it."""
     if len(body) >= PACKED_FROM:
         headers["Vary"] = "Accept-Encoding"
-        if len(body) <= PACKED_IN_ONE and reads_gzip(request):
+        if len(body) <= SMALL and reads_gzip(request):
             headers["Content-Encoding"] = "gzip"
             body = b"".join(packing([body]))
     return web.Response(status=status, body=body, headers=headers)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from extender.http.rest.pace import in_slices
+from extender.rest.routes.reply import Big
 
 AT_ONCE = 2
 """Large answers that are made concurrently."""
@@ -16,6 +17,9 @@ WAIT = 5.0
 
 STORED = 6
 """Number of stored bodies."""
+
+SMALL = 32 * 2**10
+"""Bytes up to which a body is made anew for each request, and sent and compressed in one step."""
 
 PACKED_AT_ONCE = 16 * 2**10
 """Bytes that are compressed in one step."""
@@ -28,9 +32,12 @@ class Crowded(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored:
-    version: int
+class Body:
+    """An encoded answer. ``small``: one piece, not compressed and not stored."""
+
     pieces: tuple[bytes, ...]
+    version: int
+    small: bool
 
 
 class Bodies:
@@ -39,48 +46,48 @@ class Bodies:
     def __init__(self, version: Callable[[], int], *, wait: float = WAIT) -> None:
         self._version = version
         self._wait = wait
-        self._turns = asyncio.Semaphore(AT_ONCE)
-        self._stored: OrderedDict[tuple[str, bool], _Stored] = OrderedDict()
+        self._turns, self._turns_alone = asyncio.Semaphore(AT_ONCE), asyncio.Semaphore(1)
+        self._stored: OrderedDict[tuple[str, bool], Body] = OrderedDict()
 
-    async def body_of(
-        self, key: str, steps: Callable[[], Iterator[bytes]], *, packed: bool
-    ) -> Sequence[bytes]:
-        """Return the pieces of a body. ``key``: identifies the request. Raises `Crowded`."""
+    async def body_of(self, key: str, answer: Big, *, packed: bool) -> Body:
+        """A body; a small one is not compressed. ``key``: the request that it answers. Raises `Crowded`."""
+        turns = self._turns_alone if answer.alone else self._turns
         try:
             async with asyncio.timeout(self._wait):
-                await self._turns.acquire()
+                await turns.acquire()
         except TimeoutError:
             raise Crowded from None
         try:
-            return await self._made(key, steps, packed=packed)
+            return await self._made(key, answer, packed=packed)
         finally:
-            self._turns.release()
+            turns.release()
 
     def forget(self) -> None:
         """Drop all bodies."""
         self._stored.clear()
 
-    async def _made(
-        self, key: str, steps: Callable[[], Iterator[bytes]], *, packed: bool
-    ) -> tuple[bytes, ...]:
+    async def _made(self, key: str, answer: Big, *, packed: bool) -> Body:
         found = self._stored.get((key, packed))
         if found is not None and found.version == self._version():
-            return found.pieces
+            return found
         if packed:
-            plain = await self._made(key, steps, packed=False)
-            version = self._stored[key, False].version
-            pieces = await in_slices(packing(plain))
+            plain = await self._made(key, answer, packed=False)
+            if plain.small:
+                return plain
+            body = Body(await in_slices(packing(plain.pieces)), plain.version, small=False)
         else:
             version = self._version()
-            pieces = await in_slices(steps())
-        self._store((key, packed), _Stored(version, pieces))
-        return pieces
+            pieces = await in_slices(answer.steps())
+            small = sum(map(len, pieces)) <= SMALL
+            body = Body((b"".join(pieces),) if small else pieces, version, small)
+        return body if body.small or answer.alone else self._store((key, packed), body)
 
-    def _store(self, key: tuple[str, bool], made: _Stored) -> None:
+    def _store(self, key: tuple[str, bool], made: Body) -> Body:
         self._stored.pop(key, None)
         self._stored[key] = made
         while len(self._stored) > STORED:
             self._stored.popitem(last=False)
+        return made
 
 
 def packing(pieces: Sequence[bytes]) -> Iterator[bytes]:

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 SLICE = 0.0005
 """Seconds of one slice. A slice ends with a complete step."""
 
+PIECE = 32 * 2**10
+"""Bytes from which a piece is a whole one. Each is written between two slices."""
+
 ROUNDS = 3
 """Rounds of the event loop between two slices. In these, a waiting verb is read and answered."""
 
@@ -18,13 +21,18 @@ async def give_way() -> None:
 
 
 async def in_slices(steps: Iterator[bytes]) -> tuple[bytes, ...]:
-    """Run all steps in slices, and return their pieces without the empty ones."""
+    """Everything that steps write, in pieces of some `PIECE` bytes."""
     found: list[bytes] = []
+    piece = bytearray()
     until = time.perf_counter() + SLICE
-    for piece in steps:
-        if piece:
-            found.append(piece)
+    for written in steps:
+        piece += written
+        if len(piece) >= PIECE:
+            found.append(bytes(piece))
+            piece.clear()
         if time.perf_counter() >= until:
             await give_way()
             until = time.perf_counter() + SLICE
+    if piece:
+        found.append(bytes(piece))
     return tuple(found)

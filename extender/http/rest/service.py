@@ -24,6 +24,7 @@ from extender.http.rest.pace import in_slices
 from extender.http.rest.streams import Streams
 from extender.queueconfig.parsing import parse
 from extender.rest.facts import Facts, InForce, Process
+from extender.rest.indented import indented
 from extender.rest.memory.memory import RestMemory
 from extender.rest.model.health import Health
 from extender.rest.moment.dump import dump
@@ -60,11 +61,13 @@ class RestService:
         validate: Callable[[bytes], Mapping[str, Any]],
         unready: Callable[[], str],
         on_bug: OnBug,
+        log_level: str = "info",
     ) -> None:
         self._engine = engine
         self._configuration = configuration
         self._clock = clock
         self._unready = unready
+        self._log_level = log_level
         started = clock()
         instance = str(uuid.uuid4())
         self._process = Process(started=started, version=version, arch=platform.machine(), instance=instance)
@@ -88,19 +91,22 @@ class RestService:
                     )
                 ),
                 *served_routes(validate, stacks, version),
-                Route(DUMP, lambda _ask, _names: Big(self._dump)),
+                Route(DUMP, lambda _ask, _names: Big(self._dump, alone=True)),
             ),
             self._not_yet,
         )
         self._answering = Answering(router, self._bodies, self._streams, on_bug)
 
     def _dump(self) -> Iterator[bytes]:
-        return dump(
-            self.facts(),
-            self._rows_asked_for(),
-            self.memory.samples,
-            self._streams.open_now(),
-            now=self._clock(),
+        return indented(
+            dump(
+                self.facts(),
+                self._rows_asked_for(),
+                self.memory.samples,
+                self._streams.open_now(),
+                now=self._clock(),
+                log_level=self._log_level,
+            )
         )
 
     def _not_yet(self) -> str:

@@ -35,8 +35,9 @@ class RestWitness:
         self._rest().drifted(drifts)
 
     def planned(self, outcome: Outcome, *, pod: str, how: str, now: float) -> None:
-        """Pass on a plan to ``inner`` only."""
+        """Pass on a plan."""
         self._inner.planned(outcome, pod=pod, how=how, now=now)
+        self._rest().memory.planned(outcome, now=now)
 
     def breached(self, plan: Plan, breaches: tuple[Breach, ...], *, pod: str, now: float) -> None:
         """Pass on a plan that broke a law to ``inner`` only."""

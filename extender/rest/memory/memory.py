@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from core.decisions.decision import Refused
+from core.decisions.preemption.planning import Outcome
+from core.decisions.preemption.receipts import Kind, Plan
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.audit.drift import Drift
@@ -12,14 +14,16 @@ from core.resource import Resource
 from core.workload.application import Application
 from extender.rest.memory.allocations import Allocations
 from extender.rest.memory.faults import Faults
+from extender.rest.memory.limits import LimitRecords
 from extender.rest.memory.objects import Objects
 from extender.rest.memory.reasons import Reasons, message_of
 from extender.rest.memory.recording import Recording
-from extender.rest.memory.records import of_request
+from extender.rest.memory.records import of_queue, of_request
 from extender.rest.memory.ring import EventRing
 from extender.rest.memory.samples import Samples
 from extender.rest.model.applications import LogEntry, ResourceHistory
-from extender.rest.model.events import EventRecord
+from extender.rest.model.events import Change, Detail, EventRecord
+from extender.rest.projection.units import total
 
 REASON_EVERY = 15.0
 """Seconds between two event records about why one pod waits."""
@@ -40,8 +44,9 @@ class RestMemory:
         self.tracking = True
         self._allocations = Allocations()
         self._reasons = Reasons()
-        self._recording = Recording(self._put)
+        self._recording = Recording(self._put, on_forgotten=lambda app: self._limits.forget(app))
         self._objects = Objects(self._put)
+        self._limits = LimitRecords(self._put)
         self._reported: dict[PodUid, tuple[float, str]] = {}
 
     def _put(self, record: EventRecord) -> None:
@@ -75,7 +80,9 @@ class RestMemory:
                 self._reported.pop(uid, None)
 
     def decided(self, record: PodRecord, verdict: object, *, now: float) -> None:
-        """Remember the reason if a verb refused the pod."""
+        """A verb was answered; why a pod was refused is remembered."""
+        if record.membership.application is not None:
+            self._limits.decided(record.membership.application, verdict, now=now)
         if not isinstance(verdict, Refused):
             return
         uid, app = record.uid, record.membership.application
@@ -103,8 +110,16 @@ class RestMemory:
                 self._objects.all_nodes(view, now=now)
             case on.Configured():
                 self._objects.queues(view, now=now)
+                self._limits.configured(view, now=now)
             case _:
                 pass
+
+    def planned(self, outcome: Outcome, *, now: float) -> None:
+        """A plan was made or refused; those of lowered quotas are events of their queue."""
+        if isinstance(outcome, Plan) and outcome.kind is Kind.QUOTA:
+            change, detail = Change.SET, Detail.QUEUE_QUOTA_PREEMPTION
+            size = total(victim.size for victim in outcome.victims)
+            self._put(of_queue(outcome.queue, change, detail, now=now, size=size))
 
     def drifted(self, drifts: Sequence[Drift]) -> None:
         """Remember the differences that an audit found."""

@@ -13,7 +13,7 @@ from core.ledger.view import LedgerView
 from core.resource import Resource
 from core.workload.application import Application
 from core.workload.states import AppState
-from extender.rest.memory.records import STATES, of_application, of_node, of_queue
+from extender.rest.memory.records import STATES, of_application, of_node, of_person, of_queue
 from extender.rest.model.events import Change, Detail, EventRecord
 from extender.rest.projection.counting import Counted, counted_as
 
@@ -43,13 +43,21 @@ class KnownApp(NamedTuple):
     #: Most recent states, each with the time at which it was entered.
     states: tuple[tuple[float, AppState], ...]
     queue: QueuePath | None
+    user: str = ""
+    #: User group that it counts for; empty for none.
+    group: str = ""
+
+
+def _ignore(_app: AppId) -> None:
+    return
 
 
 class Recording:
-    """Maker of event records. ``put``: called with each record."""
+    """Makes records and puts them where they are kept. ``on_forgotten``: called for ended applications."""
 
-    def __init__(self, put: Put) -> None:
+    def __init__(self, put: Put, *, on_forgotten: Callable[[AppId], None] = _ignore) -> None:
         self._put = put
+        self._on_forgotten = on_forgotten
         self._pods: dict[PodUid, KnownPod] = {}
         self._apps: dict[AppId, KnownApp] = {}
         self._restless: set[AppId] = set()
@@ -86,11 +94,20 @@ class Recording:
         else:
             self._pods[uid] = new
         if old is not None and _left(old, new):
-            for each in _ended(view, uid, old, now):
+            for each in (*_ended(view, uid, old, now), *self._usage(old, Change.REMOVE, now)):
                 self._put(each)
         if new is not None and _came(old, new):
-            for each in _begun(uid, new, now):
+            for each in (*_begun(uid, new, now), *self._usage(new, Change.ADD, now)):
                 self._put(each)
+
+    def _usage(self, pod: KnownPod, change: Change, now: float) -> Iterator[EventRecord]:
+        """Usage of the user and the group of an allocation's application."""
+        known = self._apps.get(pod.app) if pod.app is not None else None
+        if known is None or known.queue is None or pod.counted is not Counted.ALLOCATION:
+            return
+        for name, detail in ((known.user, Detail.USER_USAGE), (known.group, Detail.GROUP_USAGE)):
+            if name:
+                yield of_person(name, change, detail, now=now, about=known.queue, size=pod.size)
 
     # -- applications ----------------------------------------------------------------------------------------
 
@@ -103,7 +120,9 @@ class Recording:
         if view.application(app) is None:
             self._forget_app(app, old, now)
         elif application is not None:
-            self._apps[app] = KnownApp(application.states, application.queue)
+            self._apps[app] = KnownApp(
+                application.states, application.queue, application.identity.user, application.group
+            )
             (self._restless.add if application.state in RESTLESS else self._restless.discard)(app)
 
     def _tell_application(self, application: Application, old: KnownApp | None, now: float) -> None:
@@ -114,6 +133,8 @@ class Recording:
             if old is not None and old.queue is not None:
                 self._put(of_queue(old.queue, Change.REMOVE, Detail.QUEUE_APP, now=now, app=app.name))
             self._put(of_queue(application.queue, Change.ADD, Detail.QUEUE_APP, now=now, app=app.name))
+        if application.group and (old is None or old.group != application.group):
+            self._put(of_person(application.group, Change.SET, Detail.APP_OF_GROUP, now=now, about=app.name))
         why = application.refusal.text if application.refusal is not None else ""
         for _, state in _entered(old, application):
             detail = STATES.get(state)
@@ -126,6 +147,7 @@ class Recording:
         if old is None:
             return
         del self._apps[app]
+        self._on_forgotten(app)
         if old.queue is not None:
             self._put(of_queue(old.queue, Change.REMOVE, Detail.QUEUE_APP, now=now, app=app.name))
         self._put(of_application(app, Change.REMOVE, Detail.PLAIN, now=now))

@@ -111,6 +111,13 @@ def of_queue(
     return record(EventType.QUEUE, queue, change, detail, now=now, about=app, size=size)
 
 
+def of_person(
+    name: str, change: Change, detail: Detail, *, now: float, about: str, size: Resource | Limit | None = None
+) -> EventRecord:
+    """Make a record about a user or group. ``about``: path of a queue, or id of an application."""
+    return record(EventType.USER_GROUP, name, change, detail, now=now, about=about, size=size)
+
+
 def of_request(uid: PodUid, app: AppId, message: str, *, now: float) -> EventRecord:
     """Make a record with the reason why a pod waits."""
     kind = EventType.REQUEST

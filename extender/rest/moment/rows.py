@@ -1,15 +1,16 @@
 """Rows of pods and applications. Each is made once and stored until its contents may have changed.
 
-Large answers consist of rows. A row is a frozen value, so a moment is taken by copying references.
+A row is a frozen value, of no interest to the garbage collector. Rows are what large answers list, so that
+one moment can be taken by copying references.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
 
 import msgspec
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
-from core.ledger.pods.record import PodRecord
+from core.ledger.pods.record import Held, PodRecord
+from core.queues.users.limits import Tracked
 from core.resource import Resource
 from core.workload.application import Application
 from core.workload.states import AppState
@@ -25,7 +26,7 @@ from extender.rest.projection.units import nanoseconds
 _ENCODER = msgspec.json.Encoder()
 
 
-class PodRow(NamedTuple):
+class PodRow(msgspec.Struct, frozen=True, gc=False):
     """A request, an allocation or a foreign allocation."""
 
     uid: PodUid
@@ -34,26 +35,44 @@ class PodRow(NamedTuple):
     app: AppId | None
     #: Node of the pod; empty for a request.
     node: NodeName
-    #: Sort key of lists: time in nanoseconds, and UID.
-    order: tuple[int, str]
+    #: Time in nanoseconds, by which lists are sorted.
+    at: int
     size: Resource
     placeholder: bool
     priority: int
     #: Nodes that are nominated or reserved for the pod.
     awaits: tuple[NodeName, ...]
-    #: JSON of the row.
+    #: Quota that is reserved for it while it has no node; None for none.
+    afloat: Resource | None
+    #: The row as JSON.
     written: bytes
 
 
-class AppRow(NamedTuple):
+class AppRow(msgspec.Struct, frozen=True, gc=False):
     """An application without its pods."""
 
     id: AppId
     state: AppState
+    #: States that it was in, by which a change is noticed.
+    states: tuple[tuple[float, AppState], ...]
     queue: QueuePath | None
-    #: Sort key of lists: time of submission, id, and time of the end.
+    #: Paths of its queue and those above it.
+    chain: tuple[QueuePath, ...]
+    user: str
+    #: User group that it counts for; empty for none.
+    group: str
+    #: True if it counts for the limit on running applications.
+    counts: bool
+    #: Submission, id and time of its end, by which lists are sorted.
     order: tuple[float, AppId, float]
     head: App
+
+    def tracked(self) -> Iterator[Tracked]:
+        """Keys of its user and its group in its queue and above."""
+        for path in self.chain:
+            yield Tracked("user", self.user, path)
+            if self.group:
+                yield Tracked("group", self.group, path)
 
 
 def pod_row(facts: Facts, uid: PodUid) -> PodRow | None:
@@ -78,11 +97,12 @@ def pod_row(facts: Facts, uid: PodUid) -> PodRow | None:
         counted,
         app,
         node,
-        (nanoseconds(created), uid),
+        nanoseconds(created),
         record.facts.size,
         record.facts.placeholder,
         record.facts.priority,
         awaited_by(record, counted),
+        charge.size if charge.held is Held.RESERVED and charge.queue and not charge.node else None,
         _ENCODER.encode(shown),
     )
 
@@ -98,11 +118,17 @@ def _shown(
 
 
 def app_row(facts: Facts, application: Application) -> AppRow:
-    """Make the row of an application, live or ended."""
+    """Make the row of an application, alive or ended."""
+    leaf = facts.view.tree.get(application.queue) if application.queue is not None else None
     return AppRow(
         application.id,
         application.state,
+        application.states,
         application.queue,
+        leaf.paths if leaf is not None else (),
+        application.identity.user,
+        application.group,
+        leaf is not None and application.id in leaf.running,
         (application.submitted, application.id, application.since),
         head_from(facts, application),
     )

@@ -1,6 +1,6 @@
 """Rows that are stored between answers. Events mark the ones that have become stale."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from core.ids import AppId, NodeName, PodUid
@@ -8,16 +8,17 @@ from core.ledger import events as on
 from core.workload.application import Application
 from core.workload.states import AppState
 from extender.rest.facts import Facts
+from extender.rest.moment.counters import Counters
 from extender.rest.moment.rows import AppRow, PodRow, app_row, pod_row
 
 AT_ONCE = 10
 """Stale rows that are remade in one step."""
 
-MARKED_AT_ONCE = 500
-"""Rows that are marked as stale in one step."""
+MARKED_AT_ONCE = 1000
+"""Rows that are marked in one step."""
 
-LAST = 40
-"""Stale rows that may remain when a moment is taken. These are remade in the same step."""
+LAST = 20
+"""Stale rows that may be left when a moment is taken; those are made together with it."""
 
 CHANGING = frozenset({AppState.COMPLETING, AppState.STARTING, AppState.FAILING, AppState.RESUMING})
 """States that may end by time alone."""
@@ -53,9 +54,9 @@ class Groups(Generic[K]):
         return len(self._changed)
 
     def copy_changed(self, most: int) -> None:
-        """Copy at most ``most`` of the changed groups."""
-        for key in [key for key, _ in zip(self._changed, range(most), strict=False)]:
-            del self._changed[key]
+        """Copy that many of the groups that have changed."""
+        for _ in range(min(most, len(self._changed))):
+            key, _none = self._changed.popitem()
             members = self._members.get(key)
             if members is None:
                 self._copies.pop(key, None)
@@ -79,12 +80,19 @@ class StoredRows:
         self.by_node: Groups[NodeName] = Groups()
         self.by_app: Groups[AppId] = Groups()
         self.apps: dict[AppId, AppRow] = {}
+        self.counters = Counters()
         self._pods: dict[PodUid, PodRow] = {}
         self._stale_pods: dict[PodUid, None] = {}
         self._stale_apps: dict[AppId, None] = {}
         self._whole = False
         #: Rows of pods for which a node is nominated or reserved.
         self.awaiting: dict[PodUid, PodRow] = {}
+        #: Rows of pods with reserved quota and no node.
+        self.afloat: dict[PodUid, PodRow] = {}
+        #: Applications whose state may end by time alone.
+        self._changing: dict[AppId, None] = {}
+        #: Nodes that were held for pods at the last look.
+        self._held: dict[NodeName, PodUid] = {}
 
     # -- marking ---------------------------------------------------------------------------------------------
 
@@ -107,6 +115,8 @@ class StoredRows:
         ):
             self._whole = False
             return
+        if isinstance(event, on.ObjectObserved | on.ObjectDeleted | on.ObjectsListed):
+            self.counters.mark_root()
         for uid in _named_in(event):
             self._mark(uid)
 
@@ -129,62 +139,82 @@ class StoredRows:
     def freshen(self) -> Iterator[None]:
         """Remake stale rows in steps until few remain. `finish` must follow before any other event."""
         while True:
-            if not self._whole:
+            while not self._whole:
                 yield from self._mark_everything()
+            self._mark_changed()
             if self._stale_count() <= LAST:
                 return
             self._make(AT_ONCE)
             yield
 
     def finish(self) -> None:
-        """Remake the remaining stale rows."""
-        self._mark_changing()
+        """Make the last stale ones."""
         while self._stale_count():
             self._make(AT_ONCE)
+            self.counters.mark_removed(self._facing().view)
 
     def _stale_count(self) -> int:
-        changed = self.by_node.changed + self.by_app.changed
+        changed = self.by_node.changed + self.by_app.changed + self.counters.stale
         return len(self._stale_pods) + len(self._stale_apps) + changed
 
     def _mark_everything(self) -> Iterator[None]:
         """Mark all rows in steps. Rows that change meanwhile are marked by their events."""
         view = self._facing().view
         self._whole = True
-        self._stale_pods.update(dict.fromkeys(self._pods))
-        self._stale_apps.update(dict.fromkeys(self.apps))
+        for uids in _parts(list(self._pods)):
+            yield
+            self._stale_pods.update(dict.fromkeys(uids))
+        for apps in _parts(list(self.apps)):
+            yield
+            self._stale_apps.update(dict.fromkeys(apps))
+        # A list of what the ledger has is copied at once; names are read of a part at each step.
+        for records in _parts(list(view.pods())):
+            yield
+            self._stale_pods.update((each.uid, None) for each in records)
+        for applications in _parts(list(view.applications())):
+            yield
+            self._stale_apps.update((each.id, None) for each in applications)
+        queues, keys = self.counters.known()
+        self.counters.mark_queues([*queues, *(queue.path for queue in view.tree)])
         yield
-        records, applications = list(view.pods()), list(view.applications())
-        for start in range(0, len(records), MARKED_AT_ONCE):
-            yield
-            self._stale_pods.update((each.uid, None) for each in records[start : start + MARKED_AT_ONCE])
-        for start in range(0, len(applications), MARKED_AT_ONCE):
-            yield
-            self._stale_apps.update((each.id, None) for each in applications[start : start + MARKED_AT_ONCE])
+        self.counters.mark_held([*keys, *(key for key, _ in view.book)])
+        yield
 
-    def _mark_changing(self) -> None:
-        """Mark rows that may change without an event: by time, or by a node reservation."""
+    def _mark_changed(self) -> None:
+        """Mark what no event names: states that end by time, nodes held or let go, and queues removed."""
         view = self._facing().view
-        for app, row in self.apps.items():
-            if row.state in CHANGING:
+        for app in self._changing:
+            application = view.application(app)
+            if application is None or application.states is not self.apps[app].states:
                 self._stale_apps[app] = None
-        self._stale_pods.update(dict.fromkeys(self.awaiting))
-        for uid in view.reserved_nodes.values():
-            self._stale_pods[uid] = None
+        held = view.reserved_nodes
+        if held != self._held:
+            for uid in {*self._held.values(), *held.values()}:
+                self._stale_pods[uid] = None
+            self._held = dict(held)
+        self.counters.mark_removed(view)
 
     def _make(self, most: int) -> None:
+        """Make stale rows of one kind: what is made from others comes after them."""
         facts = self._facing()
-        for uid in _first(self._stale_pods, most):
-            del self._stale_pods[uid]
-            self._place(uid, pod_row(facts, uid))
-        for app in _first(self._stale_apps, most):
-            del self._stale_apps[app]
-            self._place_app(app, facts.view.application(app), facts)
-        self.by_node.copy_changed(most)
-        self.by_app.copy_changed(most)
+        if self._stale_pods:
+            for _ in range(min(most, len(self._stale_pods))):
+                uid, _none = self._stale_pods.popitem()
+                self._place(uid, pod_row(facts, uid))
+        elif self._stale_apps:
+            for _ in range(min(most, len(self._stale_apps))):
+                app, _none = self._stale_apps.popitem()
+                self._place_app(app, facts.view.application(app), facts)
+        elif self.by_node.changed or self.by_app.changed:
+            self.by_node.copy_changed(most)
+            self.by_app.copy_changed(most)
+        else:
+            self.counters.copy(facts.view, most)
 
     def _place(self, uid: PodUid, row: PodRow | None) -> None:
         old = self._pods.pop(uid, None)
         self.awaiting.pop(uid, None)
+        self.afloat.pop(uid, None)
         if old is not None:
             if old.node:
                 self.by_node.remove(old.node, uid)
@@ -194,16 +224,23 @@ class StoredRows:
             self._pods[uid] = row
             if row.awaits:
                 self.awaiting[uid] = row
+            if row.afloat is not None:
+                self.afloat[uid] = row
             if row.node:
                 self.by_node.add(row.node, row)
             if row.app is not None:
                 self.by_app.add(row.app, row)
 
     def _place_app(self, app: AppId, application: Application | None, facts: Facts) -> None:
-        if application is None:
-            self.apps.pop(app, None)
-        else:
-            self.apps[app] = app_row(facts, application)
+        old = self.apps.pop(app, None)
+        self._changing.pop(app, None)
+        if old is not None:
+            self.counters.mark_application(old)
+        if application is not None:
+            row = self.apps[app] = app_row(facts, application)
+            self.counters.mark_application(row)
+            if row.state in CHANGING:
+                self._changing[app] = None
 
 
 _OF_ALL = (on.Configured, on.SettingsRead, on.GroupsResolved, on.KindUnserved, on.ActingBegan, on.ActingEnded)
@@ -222,5 +259,5 @@ def _named_in(event: on.Event) -> Iterator[PodUid]:
         yield victim.uid
 
 
-def _first(keys: Mapping[T, None], most: int) -> list[T]:
-    return [key for key, _ in zip(keys, range(most), strict=False)]
+def _parts(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (values[start : start + MARKED_AT_ONCE] for start in range(0, len(values), MARKED_AT_ONCE))

@@ -1,24 +1,28 @@
 """Large answers as JSON, encoded from a moment in steps (REST-45)."""
 
-from collections import defaultdict
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from itertools import chain
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
 from operator import attrgetter, itemgetter
 from typing import Any
 
 import msgspec
 
-from core.ids import AppId, NodeName, PodUid
-from core.resource import Resource, Tally
+from core.ids import ROOT, AppId, NodeName, PodUid
+from core.resource import ZERO, Resource, Tally
 from core.workload.application import Application
 from core.workload.states import ENDED, AppState
+from extender.rest.facts import PARTITION
 from extender.rest.model.answer import Answer
 from extender.rest.model.applications import NO_REQUEST
-from extender.rest.model.nodes import Node
+from extender.rest.model.nodes import Node, NodeUtilizations
 from extender.rest.moment.moment import Moment
+from extender.rest.moment.order import RUN, in_order
 from extender.rest.moment.rows import AppRow, PodRow, app_row
 from extender.rest.projection.counting import Counted
-from extender.rest.projection.nodes import head_from, utilizations
+from extender.rest.projection.nodes import Buckets, add_node, head_from, utilization_from
+from extender.rest.projection.partitions import with_numbers
 from extender.rest.projection.units import amounts
 
 _ENCODER = msgspec.json.Encoder()
@@ -26,9 +30,10 @@ _ENCODER = msgspec.json.Encoder()
 ROWS = 200
 """Rows that are written in one step."""
 
-_PLACE = msgspec.Raw(b"\0")
-"""Placeholder for the rows in an encoded object. JSON never contains this byte."""
+PLACE: Any = msgspec.Raw(b"\0")
+"""Where rows are put into an object. No JSON has this byte."""
 
+_BY_TIME = attrgetter("at", "uid")
 _ORDER = attrgetter("order")
 
 
@@ -43,23 +48,49 @@ def written_list(parts: Iterable[Iterator[bytes]]) -> Iterator[bytes]:
     yield b"[]\n" if before == b"[" else b"]\n"
 
 
-def _with_rows(head: Answer, *lists: Sequence[PodRow]) -> Iterator[bytes]:
-    """Pieces of an object. ``head``: has a placeholder for each of the ``lists`` that is not empty."""
-    texts = _ENCODER.encode(head).split(b"\0")
-    filled = [rows for rows in lists if rows]
-    piece = bytearray(texts[0])
-    for rows, after in zip(filled, texts[1:], strict=True):
-        for start in range(0, len(rows), ROWS):
-            if start:
-                yield bytes(piece)
-                piece = bytearray(b",")
-            piece += b",".join([row.written for row in rows[start : start + ROWS]])
+@dataclass(slots=True)
+class Rows:
+    """Rows of one list, in the order of writing."""
+
+    number: int = 0
+    ordered: Iterator[PodRow] = field(default_factory=lambda: iter(()))
+
+    @property
+    def place(self) -> Any:
+        """Where they are put into their object."""
+        return (PLACE,) if self.number else ()
+
+
+def _with_rows(head: Answer, *lists: Rows) -> Iterator[bytes]:
+    """An object with rows at the places for them, of which there is one for each list that is not empty."""
+    before, *texts = _ENCODER.encode(head).split(b"\0")
+    piece = bytearray(before)
+    for rows, after in zip((each for each in lists if each.number), texts, strict=True):
+        comma = b""
+        while written := b",".join([row.written for row in islice(rows.ordered, ROWS)]):
+            piece += comma + written
+            yield bytes(piece)
+            piece.clear()
+            comma = b","
         piece += after
     yield bytes(piece)
 
 
-def _place(rows: Sequence[PodRow]) -> Any:
-    return (_PLACE,) if rows else ()
+def _rows_of(
+    rows: Sequence[PodRow], *kinds: Counted
+) -> Generator[bytes, None, list[tuple[list[PodRow], Rows]]]:
+    """Rows of each kind, as they come and in order."""
+    by_kind: dict[Counted, list[PodRow]] = {kind: [] for kind in kinds}
+    for start in range(0, len(rows), ROWS):
+        if start:
+            yield b""
+        for row in rows[start : start + ROWS]:
+            if row.counted in by_kind:
+                by_kind[row.counted].append(row)
+    found = []
+    for each in by_kind.values():
+        found.append((each, Rows(len(each), (yield from in_order(each, _BY_TIME)))))
+    return found
 
 
 def size_of(rows: Iterable[PodRow]) -> Resource:
@@ -71,13 +102,40 @@ def size_of(rows: Iterable[PodRow]) -> Resource:
 
 
 def _size_in_steps(rows: Sequence[PodRow]) -> Generator[bytes, None, Resource]:
-    """Add up sizes in steps, since an application may have very many pods."""
+    """Sum of the sizes of very many pods."""
     parts = []
     for start in range(0, len(rows), ROWS):
         if start:
             yield b""
         parts.append(size_of(rows[start : start + ROWS]))
     return Resource.sum_of(*parts)
+
+
+# -- partition -----------------------------------------------------------------------------------------------
+
+
+def partition(moment: Moment) -> Iterator[bytes]:
+    """The partition with its amounts and numbers (REST-5)."""
+    counts: Counter[str] = Counter()
+    states = (each.state for each in chain[AppRow | Application](moment.apps.values(), moment.ended))
+    for at, state in enumerate(states, 1):
+        counts[state.value] += 1
+        if at % RUN == 0:
+            yield b""
+    afloat = Tally()
+    for at, row in enumerate(moment.afloat, 1):
+        afloat.add(row.afloat or ZERO)
+        if at % RUN == 0:
+            yield b""
+    root = moment.queues[ROOT]
+    found = with_numbers(
+        moment.partition,
+        size=root.max,
+        used=(root.held - afloat).pruned(),
+        nodes=len({*moment.nodes, *moment.on_nodes}),
+        counts=counts,
+    )
+    yield _ENCODER.encode(found)
 
 
 # -- nodes ---------------------------------------------------------------------------------------------------
@@ -94,21 +152,35 @@ def all_nodes(moment: Moment) -> Iterator[bytes]:
     return written_list(_node(moment, name, reserved) for name in node_names(moment))
 
 
+def one_node(moment: Moment, name: NodeName) -> Iterator[bytes]:
+    """A node with its pods."""
+    yield from _node(moment, name, _reservations(moment))
+    yield b"\n"
+
+
 def node_utilizations(moment: Moment) -> Iterator[bytes]:
-    """Utilization of nodes (REST-37). Each node is counted in one step; the last step encodes the answer."""
-    heads: list[Node] = []
+    """Each node in a step of its own, then each resource (REST-37)."""
+    buckets: dict[str, Buckets] = {}
     for name in node_names(moment):
-        heads.append(_head(moment, name, {}))
+        add_node(buckets, _head(moment, name, {}))
         yield b""
-    yield _ENCODER.encode((utilizations(moment.facts, heads),)) + b"\n"
+    head = NodeUtilizations(
+        cluster_id=moment.facts.process.cluster_id,
+        partition=PARTITION,
+        utilizations=(PLACE,) if buckets else (),
+    )
+    before, _, after = _ENCODER.encode((head,)).partition(b"\0")
+    yield before
+    for at, kind in enumerate(sorted(buckets)):
+        yield (b"," if at else b"") + _ENCODER.encode(utilization_from(kind, buckets[kind]))
+    yield after + b"\n"
 
 
 def _node(moment: Moment, name: NodeName, reserved: dict[NodeName, tuple[PodUid, ...]]) -> Iterator[bytes]:
-    rows = sorted(moment.on_nodes.get(name, ()), key=_ORDER)
-    allocations = [row for row in rows if row.counted is Counted.ALLOCATION]
-    foreign = [row for row in rows if row.counted is Counted.FOREIGN]
+    split = yield from _rows_of(moment.on_nodes.get(name, ()), Counted.ALLOCATION, Counted.FOREIGN)
+    (_, allocations), (_, foreign) = split
     head = msgspec.structs.replace(
-        _head(moment, name, reserved), allocations=_place(allocations), foreign_allocations=_place(foreign)
+        _head(moment, name, reserved), allocations=allocations.place, foreign_allocations=foreign.place
     )
     yield from _with_rows(head, allocations, foreign)
 
@@ -135,39 +207,69 @@ def _reservations(moment: Moment) -> dict[NodeName, tuple[PodUid, ...]]:
 # -- applications --------------------------------------------------------------------------------------------
 
 
-def active_applications(moment: Moment) -> list[AppRow]:
-    """Return the live applications, sorted by submission and id (REST-25)."""
-    return sorted((each for each in moment.apps.values() if each.state not in ENDED), key=_ORDER)
+Wanted = Callable[[AppRow], bool]
 
 
-def applications(moment: Moment, rows: Iterable[AppRow]) -> Iterator[bytes]:
-    """Applications, each with its pods sorted by time (REST-32)."""
-    return written_list(_application(moment, row) for row in rows)
+def every_one(_row: AppRow) -> bool:
+    """Want every application."""
+    return True
+
+
+def active_applications(
+    moment: Moment, wanted: Wanted = every_one
+) -> Generator[bytes, None, Iterator[AppRow]]:
+    """Applications that live and are wanted, by submission and id (REST-25)."""
+    found = []
+    for at, each in enumerate(moment.apps.values(), 1):
+        if each.state not in ENDED and wanted(each):
+            found.append(each)
+        if at % RUN == 0:
+            yield b""
+    return (yield from in_order(found, _ORDER))
+
+
+def applications(moment: Moment, wanted: Wanted = every_one) -> Iterator[bytes]:
+    """Each with its pods by time (REST-32)."""
+    rows = yield from active_applications(moment, wanted)
+    yield from written_list(_application(moment, row) for row in rows)
+
+
+def one_application(moment: Moment, row: AppRow) -> Iterator[bytes]:
+    """An application with its pods."""
+    yield from _application(moment, row)
+    yield b"\n"
 
 
 def ended_applications(moment: Moment, *, rejected: bool) -> Iterator[bytes]:
-    """Ended applications. ``rejected``: True for the rejected ones, False for all others."""
-    return written_list(_ended_parts(moment, rejected=rejected))
+    """Applications that were rejected, with and without pods that are left, or that ended otherwise."""
+    yield from written_list((yield from _ended_parts(moment, rejected=rejected)))
 
 
 def every_application(moment: Moment) -> Iterator[bytes]:
-    """Live, ended and rejected applications, in one list (REST-14)."""
-    live = (_application(moment, row) for row in active_applications(moment))
-    ended = (_ended_parts(moment, rejected=rejected) for rejected in (False, True))
-    return written_list(chain(live, *ended))
+    """Applications that live, those that ended and those that were rejected, in one list (REST-14)."""
+    live = yield from active_applications(moment)
+    completed = yield from _ended_parts(moment, rejected=False)
+    rejected = yield from _ended_parts(moment, rejected=True)
+    yield from written_list(chain((_application(moment, row) for row in live), completed, rejected))
 
 
-def _ended_parts(moment: Moment, *, rejected: bool) -> Iterator[Iterator[bytes]]:
-    found: list[tuple[tuple[float, AppId, float], Application | AppRow]] = [
-        ((each.submitted, each.id, each.since), each)
-        for each in moment.ended
-        if (each.state is AppState.REJECTED) is rejected
-    ]
-    if rejected:
-        found += [(each.order, each) for each in moment.apps.values() if each.state is AppState.REJECTED]
-    found.sort(key=itemgetter(0))
-    for _, each in found:
-        yield _application(moment, each) if isinstance(each, AppRow) else _ended(moment, each)
+def _ended_parts(moment: Moment, *, rejected: bool) -> Generator[bytes, None, Iterator[Iterator[bytes]]]:
+    found: list[tuple[tuple[float, AppId, float], Application | AppRow]] = []
+    for at, ended in enumerate(moment.ended, 1):
+        if (ended.state is AppState.REJECTED) is rejected:
+            found.append(((ended.submitted, ended.id, ended.since), ended))
+        if at % RUN == 0:
+            yield b""
+    for at, row in enumerate(moment.apps.values() if rejected else (), 1):
+        if row.state is AppState.REJECTED:
+            found.append((row.order, row))
+        if at % RUN == 0:
+            yield b""
+    ordered = yield from in_order(found, itemgetter(0))
+    return (
+        _application(moment, each) if isinstance(each, AppRow) else _ended(moment, each)
+        for _, each in ordered
+    )
 
 
 def _ended(moment: Moment, application: Application) -> Iterator[bytes]:
@@ -175,20 +277,19 @@ def _ended(moment: Moment, application: Application) -> Iterator[bytes]:
 
 
 def _application(moment: Moment, row: AppRow) -> Iterator[bytes]:
-    rows = sorted(moment.of_apps.get(row.id, ()), key=_ORDER)
-    requests = [each for each in rows if each.counted is Counted.REQUEST]
-    allocations = [each for each in rows if each.counted is Counted.ALLOCATION]
-    reserved = tuple(sorted(each.uid for each in requests if each.awaits))
-    used = yield from _size_in_steps([each for each in allocations if not each.placeholder])
-    pending = yield from _size_in_steps(requests)
+    split = yield from _rows_of(moment.of_apps.get(row.id, ()), Counted.REQUEST, Counted.ALLOCATION)
+    (waiting, requests), (placed, allocations) = split
+    used = yield from _size_in_steps([each for each in placed if not each.placeholder])
+    pending = yield from _size_in_steps(waiting)
+    reserved = tuple(sorted(each.uid for each in waiting if each.awaits))
     head = msgspec.structs.replace(
         row.head,
         used_resource=amounts(used),
         pending_resource=amounts(pending),
-        requests=_place(requests),
-        allocations=_place(allocations),
+        requests=requests.place,
+        allocations=allocations.place,
         has_reserved=bool(reserved),
         reservations=reserved,
-        max_request_priority=max((each.priority for each in requests), default=NO_REQUEST),
+        max_request_priority=max((each.priority for each in waiting), default=NO_REQUEST),
     )
     yield from _with_rows(head, requests, allocations)

@@ -30,12 +30,12 @@ Reserved = dict[NodeName, tuple[str, ...]]
 
 
 def node_names(view: LedgerView) -> list[NodeName]:
-    """Return the names of all nodes, and of unknown nodes with pods."""
-    return sorted({*view.nodes, *(name for name in view.nodes_in_use() if _is_shown(view, name))})
+    """Nodes that are known, and names of others on which pods are, which may be gone or not shown yet."""
+    return sorted({*view.nodes, *(name for name in view.nodes_in_use() if is_shown(view, name))})
 
 
-def _is_shown(view: LedgerView, name: NodeName) -> bool:
-    """True for a known node, and for one with pods. Pods whose Bindings are not sent do not count."""
+def is_shown(view: LedgerView, name: NodeName) -> bool:
+    """True for a node that is known or has pods. A Binding that may not be posted yet shows none."""
     if name in view.nodes:
         return True
     use = view.use_of(name)
@@ -49,8 +49,8 @@ def all_nodes(facts: Facts) -> tuple[Node, ...]:
 
 
 def one_node(facts: Facts, name: str) -> Node | None:
-    """Return a node; None for a name that neither a node nor a pod has."""
-    if not _is_shown(facts.view, NodeName(name)):
+    """None for a name that neither the cluster nor a pod has."""
+    if not is_shown(facts.view, NodeName(name)):
         return None
     return node_from(facts, NodeName(name), reservations(facts.view))
 
@@ -145,27 +145,35 @@ def attributes_of(name: NodeName, known: NodeFacts | None) -> dict[str, str]:
     return {HOST_NAME: host_of(name, known), RACK_NAME: RACK, **labels}
 
 
+Buckets = list[list[str]]
+"""Names of nodes in each of the ten buckets of a resource."""
+
+
+def add_node(buckets: dict[str, Buckets], node: Node) -> None:
+    """Add a node to its bucket of each resource that it has."""
+    for kind in node.capacity:
+        named = buckets.setdefault(kind, [[] for _ in BUCKETS])
+        named[bucket_of(node.utilized.get(kind, 0))].append(node.node_id)
+
+
 def utilizations(facts: Facts, nodes: Iterable[Node]) -> NodeUtilizations:
-    """Count nodes by resource and utilization. More than 100 percent counts in the last bucket."""
-    by_type: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    """How many nodes, which come by name, are how full, by resource."""
+    buckets: dict[str, Buckets] = {}
     for node in nodes:
-        for kind in node.capacity:
-            by_type[kind][node.node_id] = node.utilized.get(kind, 0)
-    found = tuple(_utilization(kind, by_type[kind]) for kind in sorted(by_type))
+        add_node(buckets, node)
+    found = tuple(utilization_from(kind, buckets[kind]) for kind in sorted(buckets))
     return NodeUtilizations(cluster_id=facts.process.cluster_id, partition=PARTITION, utilizations=found)
 
 
-def _utilization(kind: str, percents: dict[str, int]) -> Utilization:
-    names: list[list[str]] = [[] for _ in BUCKETS]
-    for node, percent in sorted(percents.items()):
-        names[bucket_of(percent)].append(node)
+def utilization_from(kind: str, named: Buckets) -> Utilization:
+    """Ten buckets of one resource."""
     buckets = (
         Bucket(bucket_name=BUCKETS[at], num_of_nodes=len(each), node_names=tuple(each))
-        for at, each in enumerate(names)
+        for at, each in enumerate(named)
     )
     return Utilization(type=kind, utilization=tuple(buckets))
 
 
 def bucket_of(percent: int) -> int:
-    """Return the index of a bucket, from 0 for up to 10 percent to 9 for more than 90."""
+    """The first of ten for up to 10 percent, the last for more than 90, and for more than 100."""
     return min(max(0, -(-percent // 10) - 1), len(BUCKETS) - 1)

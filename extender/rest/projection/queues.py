@@ -1,55 +1,150 @@
 """Answers about queues (REST-6, REST-31)."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import msgspec
+
 from core.durations import duration_text
+from core.ids import QueuePath
+from core.ledger.view import LedgerView
 from core.queues.headroom import headroom
 from core.queues.properties import PreemptionPolicy, QueueProperties
 from core.queues.queue import Queue as LiveQueue
-from core.queues.spec import TemplateSpec
+from core.queues.spec import QueueSpec, TemplateSpec
+from core.resource import UNLIMITED, Limit, Resource
 from core.workload.states import STARTED
 from extender.rest.facts import PARTITION, Facts
 from extender.rest.model.queues import Queue, QueueTemplate
-from extender.rest.projection.counting import Afloat, afloat_of, allocated_in, pending_in
-from extender.rest.projection.units import amounts, limits, percentages
+from extender.rest.projection.counting import Afloat, afloat_of
+from extender.rest.projection.units import amounts, limits, nanoseconds, percentages
+
+
+class QueueRow(NamedTuple):
+    """A queue at one moment: references to what never changes, and copies of its counters."""
+
+    path: QueuePath
+    #: Path of the parent; empty for the root.
+    parent: str
+    spec: QueueSpec
+    max: Limit | None
+    #: Amounts on nodes and reserved, as the ledger counts them.
+    held: Resource
+    pending: Resource
+    preempting: Resource
+    priority: int
+    draining: bool
+    dynamic: bool
+    is_leaf: bool
+    entries: Mapping[str, str]
+    properties: QueueProperties
+    #: Child template in force.
+    template: TemplateSpec | None
+
+
+def queue_row(queue: LiveQueue) -> QueueRow:
+    """Copy what a queue is now. Cost: some five microseconds."""
+    return QueueRow(
+        queue.path,
+        queue.parent.path if queue.parent is not None else "",
+        queue.spec,
+        queue.max,
+        Resource.sum_of(queue.allocated, queue.reserved),
+        queue.pending.as_resource(),
+        queue.preempting.as_resource(),
+        queue.priority,
+        queue.draining,
+        queue.dynamic,
+        queue.is_leaf,
+        queue.entries,
+        queue.properties,
+        queue.template,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Reclaims:
+    """Queues that give up pods because their quota shrank."""
+
+    #: Queues that do so now.
+    running: frozenset[QueuePath] = frozenset()
+    #: Time at which each begins or began.
+    starts: Mapping[QueuePath, float] = field(default_factory=dict)
+
+
+def reclaims_of(view: LedgerView) -> Reclaims:
+    """Cost: O(queues with a lowered quota)."""
+    return Reclaims(frozenset(view.reclaims), dict(view.reclaim_starts()))
 
 
 def queue_tree(facts: Facts) -> Queue:
-    """Build the tree of all queues. Only its root names the partition."""
-    return queue_from(facts, facts.view.tree.root, afloat_of(facts.view), subtree=True, partition=PARTITION)
+    """The root with all that is below it. It alone names the partition."""
+    found = _queue(facts, facts.view.tree.root, afloat_of(facts.view), subtree=True)
+    return msgspec.structs.replace(found, partition=PARTITION)
 
 
 def one_queue(facts: Facts, queue: LiveQueue, *, subtree: bool = False) -> Queue:
-    """Build the answer for a queue. ``subtree``: True to include all queues below it."""
-    return queue_from(facts, queue, afloat_of(facts.view), subtree=subtree)
+    """A queue by itself, or with all that is below it."""
+    return _queue(facts, queue, afloat_of(facts.view), subtree=subtree)
+
+
+def _queue(facts: Facts, queue: LiveQueue, afloat: Afloat, *, subtree: bool) -> Queue:
+    children = [queue.children[path] for path in sorted(queue.children)]
+    waiting = _waiting_to_run(facts, queue)
+    found = queue_from(
+        queue_row(queue),
+        afloat=afloat.queues[queue.path].as_resource() if queue.path in afloat.queues else None,
+        left=headroom(queue.chain),
+        running=len(queue.running) - len(waiting),
+        waiting=waiting,
+        reclaims=reclaims_of(facts.view),
+    )
+    below = tuple(_queue(facts, each, afloat, subtree=True) for each in children) if subtree else ()
+    names = tuple(each.path for each in children)
+    return msgspec.structs.replace(found, children=below, child_names=names)
+
+
+def own_left(row: QueueRow) -> Limit:
+    """Capacity left under a queue's own limit; without any limit every resource is unlimited."""
+    return row.max.minus(row.held) if row.max is not None else UNLIMITED
 
 
 def queue_from(
-    facts: Facts, queue: LiveQueue, afloat: Afloat, *, subtree: bool, partition: str = ""
+    row: QueueRow,
+    *,
+    afloat: Resource | None,
+    left: Limit,
+    running: int,
+    waiting: tuple[str, ...],
+    reclaims: Reclaims,
 ) -> Queue:
-    """Build the answer for a queue. ``partition``: empty except at the root of the whole tree (REST-6)."""
-    known, used = queue.properties, allocated_in(queue, afloat)
-    children = [queue.children[path] for path in sorted(queue.children)]
-    waiting = _waiting_to_run(facts, queue)
+    """A queue without its children.
+
+    ``afloat``: quota in it that is reserved for pods without a node. ``left``: headroom under all limits.
+    ``running``: number of applications that run. ``waiting``: ids of those that count and do not run yet.
+    """
+    known = row.properties
+    used = (row.held - afloat).pruned() if afloat is not None else row.held
     return Queue(
-        queuename=queue.path,
-        status="Draining" if queue.draining else "Active",
-        partition=partition,
-        pending_resource=amounts(pending_in(queue, afloat)),
-        max_resource=limits(queue.max),
-        guaranteed_resource=limits(queue.guaranteed),
+        queuename=row.path,
+        status="Draining" if row.draining else "Active",
+        partition="",
+        pending_resource=amounts(row.pending + afloat if afloat is not None else row.pending),
+        max_resource=limits(row.max),
+        guaranteed_resource=limits(row.spec.guaranteed),
         allocated_resource=amounts(used),
-        preempting_resource=amounts(queue.preempting),
-        headroom=limits(headroom(queue.chain)),
-        is_leaf=queue.is_leaf,
-        is_managed=not queue.dynamic,
-        properties=dict(sorted(queue.entries.items())),
-        parent=queue.parent.path if queue.parent is not None else "",
-        template=_template(None if queue.is_leaf else queue.template),
-        children=tuple(queue_from(facts, each, afloat, subtree=True) for each in children) if subtree else (),
-        child_names=tuple(each.path for each in children),
-        abs_used_capacity=percentages(queue.max, used),
-        max_running_apps=queue.max_applications,
-        running_apps=len(queue.running) - len(waiting),
-        current_priority=queue.priority,
+        preempting_resource=amounts(row.preempting),
+        headroom=limits(left),
+        is_leaf=row.is_leaf,
+        is_managed=not row.dynamic,
+        properties=dict(sorted(row.entries.items())),
+        parent=row.parent,
+        template=_template(None if row.is_leaf else row.template),
+        abs_used_capacity=percentages(row.max, used),
+        max_running_apps=row.spec.max_applications,
+        running_apps=running,
+        current_priority=row.priority,
         allocating_accepted_apps=waiting,
         sorting_policy=known.sort_policy.value,
         priority_sorting=known.sort_by_priority,
@@ -59,7 +154,8 @@ def queue_from(
         quota_preemption_delay=duration_text(known.quota_preemption_delay),
         is_priority_fence=known.priority_fence,
         priority_offset=known.priority_offset,
-        is_quota_preemption_running=queue.path in facts.view.reclaims,
+        is_quota_preemption_running=row.path in reclaims.running,
+        quota_preemption_start_time=nanoseconds(reclaims.starts.get(row.path, 0.0)),
         unsched_ask_backoff=known.unscheduled_backoff,
         ask_backoff_delay=_backoff_delay(known),
     )

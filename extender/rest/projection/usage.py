@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable
 
-from core.ids import AppId
+import msgspec
+
+from core.ids import AppId, QueuePath
 from core.queues.queue import Queue
+from core.queues.spec import LimitSpec
 from core.queues.users.limits import ANY, Tracked, entry_for
 from core.resource import Resource
 from extender.rest.facts import Facts
@@ -65,20 +68,32 @@ def _usage(facts: Facts, afloat: Afloat, queue: Queue, kind: str, name: str) -> 
     usage, limit = facts.view.book.get(tracked), entry_for(facts.view.limits, tracked)
     below = (_usage(facts, afloat, queue.children[path], kind, name) for path in sorted(queue.children))
     children = tuple(each for each in below if each is not None)
-    named = limit is not None and name in (*limit.users, *limit.groups)
-    if usage is None and not named and not children:
+    if usage is None and not is_named(limit, kind, name) and not children:
         return None
     held = usage.held.as_resource() if usage is not None else Resource({})
     if tracked in afloat.people:
         held -= afloat.people[tracked]
+    running = _shown(facts, usage.applications) if usage is not None else ()
+    head = usage_head(queue.path, held=held, running=running, limit=limit)
+    return msgspec.structs.replace(head, children=children)
+
+
+def usage_head(
+    path: QueuePath, *, held: Resource, running: tuple[str, ...], limit: LimitSpec | None
+) -> QueueUsage:
+    """Usage in a queue, without that in the queues below."""
     return QueueUsage(
-        queue_path=queue.path,
+        queue_path=path,
         resource_usage=amounts(held),
-        running_applications=_shown(facts, usage.applications) if usage is not None else (),
+        running_applications=running,
         max_resources=limits(limit.max) if limit is not None else {},
         max_applications=limit.max_applications if limit is not None else 0,
-        children=children,
     )
+
+
+def is_named(limit: LimitSpec | None, kind: str, name: str) -> bool:
+    """True if a limit names a user or group, and holds not only by the wildcard."""
+    return limit is not None and name in (limit.users if kind == USER else limit.groups)
 
 
 def _shown(facts: Facts, app_ids: Iterable[AppId]) -> tuple[str, ...]:

@@ -38,6 +38,8 @@ class Big:
     """
 
     steps: Callable[[], Iterator[bytes]]
+    #: True for an answer that is made for one request at a time, and anew for each.
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,58 +5,58 @@ from collections.abc import Callable
 from extender.rest.facts import Facts
 from extender.rest.moment.stored import StoredRows
 from extender.rest.routes import handlers
-from extender.rest.routes.large import LargeRoutes
+from extender.rest.routes.moments import MomentRoutes
 from extender.rest.routes.reply import Ask, Plain, Reply
 from extender.rest.routes.table import Names, Route, redirect
 
 _PARTITION = "/ws/v1/partition/:partition"
 
 FromFacts = Callable[[Facts, Ask, Names], Reply]
-FromMoment = Callable[[LargeRoutes, Ask, Names], Reply]
+FromMoment = Callable[[MomentRoutes, Ask, Names], Reply]
 
 PATHS: dict[str, FromFacts] = {
     "/ws/v1/clusters": handlers.clusters,
     "/ws/v1/config": handlers.config,
-    "/ws/v1/partitions": handlers.partitions,
     f"{_PARTITION}/placementrules": handlers.placement_rules,
-    f"{_PARTITION}/queues": handlers.queues,
-    f"{_PARTITION}/queue/:queue": handlers.queue,
-    f"{_PARTITION}/queue/:queue/application/:application": handlers.queue_application,
-    f"{_PARTITION}/application/:application": handlers.application,
-    f"{_PARTITION}/node/:node": handlers.node,
-    f"{_PARTITION}/usage/users": handlers.users,
-    f"{_PARTITION}/usage/user/:user": handlers.user,
-    f"{_PARTITION}/usage/groups": handlers.groups,
-    f"{_PARTITION}/usage/group/:group": handlers.group,
 }
-"""Paths that are answered at once, from the ledger alone.
+"""Paths that are answered at once.
 
 Histories, health, events and the dump need other data.
 """
 
-LARGE: dict[str, FromMoment] = {
-    f"{_PARTITION}/queue/:queue/applications": LargeRoutes.queue_applications,
-    f"{_PARTITION}/queue/:queue/applications/:state": LargeRoutes.queue_applications_by_state,
-    f"{_PARTITION}/applications/:state": LargeRoutes.partition_applications,
-    f"{_PARTITION}/nodes": LargeRoutes.nodes,
-    "/ws/v1/scheduler/node-utilizations": LargeRoutes.node_utilizations,
+IN_STEPS: dict[str, FromMoment] = {
+    "/ws/v1/partitions": MomentRoutes.partitions,
+    f"{_PARTITION}/queues": MomentRoutes.queues,
+    f"{_PARTITION}/queue/:queue": MomentRoutes.queue,
+    f"{_PARTITION}/queue/:queue/applications": MomentRoutes.queue_applications,
+    f"{_PARTITION}/queue/:queue/applications/:state": MomentRoutes.queue_applications_by_state,
+    f"{_PARTITION}/queue/:queue/application/:application": MomentRoutes.queue_application,
+    f"{_PARTITION}/applications/:state": MomentRoutes.partition_applications,
+    f"{_PARTITION}/application/:application": MomentRoutes.application,
+    f"{_PARTITION}/nodes": MomentRoutes.nodes,
+    f"{_PARTITION}/node/:node": MomentRoutes.node,
+    f"{_PARTITION}/usage/users": MomentRoutes.users,
+    f"{_PARTITION}/usage/user/:user": MomentRoutes.user,
+    f"{_PARTITION}/usage/groups": MomentRoutes.groups,
+    f"{_PARTITION}/usage/group/:group": MomentRoutes.group,
+    "/ws/v1/scheduler/node-utilizations": MomentRoutes.node_utilizations,
 }
-"""Paths with answers that list pods. These answers are made in steps."""
+"""Paths whose answers are of one moment and made in steps."""
 
 MOVED = {"/ws/v1/fullstatedump": "/debug/fullstatedump", "/ws/v1/stack": "/debug/stack"}
 
 
 def ledger_routes(facts: Callable[[], Facts], stored: Callable[[], StoredRows]) -> tuple[Route, ...]:
-    """Return all routes. ``facts()``: the present facts; ``stored()``: rows of large answers."""
+    """``facts``: those of the moment at which it is called; ``stored``: rows of answers in steps."""
     answered = (Route(path, _on(facts, handler)) for path, handler in PATHS.items())
     moved = (Route(path, _moved(to), waits=False) for path, to in MOVED.items())
-    large = LargeRoutes(facts, stored)
-    in_steps = (Route(path, _in_steps(large, answer)) for path, answer in LARGE.items())
+    of_moment = MomentRoutes(facts, stored)
+    in_steps = (Route(path, _in_steps(of_moment, answer)) for path, answer in IN_STEPS.items())
     return (*answered, *in_steps, *moved)
 
 
-def _in_steps(large: LargeRoutes, answer: FromMoment) -> Callable[[Ask, Names], Reply]:
-    return lambda ask, names: answer(large, ask, names)
+def _in_steps(of_moment: MomentRoutes, answer: FromMoment) -> Callable[[Ask, Names], Reply]:
+    return lambda ask, names: answer(of_moment, ask, names)
 
 
 def _on(facts: Callable[[], Facts], handler: FromFacts) -> Callable[[Ask, Names], Reply]:

@@ -199,7 +199,12 @@ async def test_the_state_dump(server: Server) -> None:
     assert set(found) == {
         *("timestamp", "partitions", "applications", "appHistory", "nodes", "clusterInfo"),
         *("containerHistory", "queues", "rmDiagnostics", "config", "placementRules", "eventStreams"),
+        "logLevel",
     }
+    assert text.startswith('{\n  "appHistory": [')
+    assert found["logLevel"] == "info"
+    assert found["queues"][0]["queuename"] == "root"
+    assert found["partitions"][0]["totalContainers"] == 1
     assert [each["applicationID"] for each in found["applications"]] == ["app-1", "app-2"]
     assert [each["nodeID"] for each in found["nodes"][0]["nodesInfo"]] == ["n1"]
     assert found["rmDiagnostics"]["paddock"]["nodes"] == 1

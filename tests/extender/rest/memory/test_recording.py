@@ -1,10 +1,14 @@
 """Records of what happens to pods and applications."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
+from core.queues.spec import LimitSpec
+from core.queues.users.identity import Identity
 from extender.rest.memory.recording import Recording
 from extender.rest.memory.records import MESSAGE_BYTES, cut
 from extender.rest.model.events import EventRecord
@@ -16,8 +20,8 @@ Heard = tuple[int, str, int, int, str]
 class World:
     """A ledger whose events are recorded."""
 
-    def __init__(self) -> None:
-        self.ledger: Ledger = make_ledger(make_queue("root.a"))
+    def __init__(self, *limits: LimitSpec) -> None:
+        self.ledger: Ledger = make_ledger(replace(make_queue("root.a"), limits=limits))
         self.records: list[EventRecord] = []
         self.recording = Recording(self.records.append)
 
@@ -51,12 +55,14 @@ def test_the_life_of_an_application() -> None:
         (2, "app-1", 1, 206, ""),
         (2, "app-1", 2, 200, "uid-p"),
         (3, "n1", 2, 303, "uid-p"),
+        (5, "nobody", 2, 603, "root.a"),
     ]
     assert world.tell(on.PodObserved(make_pod("p", node="n1", version=2))) == []
     assert world.tell(on.PodDeleted(PodUid("uid-p")), at=5) == [
         (2, "app-1", 1, 207, ""),
         (3, "n1", 3, 303, "uid-p"),
         (2, "app-1", 3, 500, "uid-p"),
+        (5, "nobody", 3, 603, "root.a"),
     ]
     assert world.tell(on.TimePassed(), at=50) == [
         (2, "app-1", 1, 208, ""),
@@ -90,6 +96,22 @@ def test_a_pod_of_no_queue_changes_what_is_occupied() -> None:
     foreign = make_pod("f", node="n1", scheduler_name="default-scheduler", app="", queue="")
     assert world.tell(on.PodObserved(foreign)) == [(3, "n1", 1, 305, "uid-f")]
     assert world.records[0].resource.resources["vcore"].value == 1000
+
+
+@pytest.mark.rule("REST-38")
+def test_usage_of_a_group_and_the_group_that_counts() -> None:
+    world = World(LimitSpec((), ("dev",), None, 3))
+    dev = Identity("alice", ("dev",))
+    assert world.tell(on.PodObserved(make_pod("p", node="n1", identity=dev)))[2:] == [
+        (5, "dev", 1, 602, "app-1"),
+        (2, "app-1", 1, 204, ""),
+        (2, "app-1", 1, 206, ""),
+        (2, "app-1", 2, 200, "uid-p"),
+        (3, "n1", 2, 303, "uid-p"),
+        (5, "alice", 2, 603, "root.a"),
+        (5, "dev", 2, 604, "root.a"),
+    ]
+    assert world.records[-1].resource.resources["vcore"].value == 1000
 
 
 @pytest.mark.rule("REST-38")
