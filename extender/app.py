@@ -20,6 +20,7 @@ from extender.configuration.missing_notice import MissingNotice
 from extender.configuration.reload import LiveConfiguration, Source
 from extender.engine.engine import CLEAN_EVERY, Engine
 from extender.engine.outward import Outward
+from extender.first_queues import FirstQueues
 from extender.front_door import DoorPlaces, FrontDoor
 from extender.host.clocks import clock_of_host, steady_clock
 from extender.host.garbage_collector import freeze_survivors, unfreeze
@@ -171,6 +172,7 @@ class App:
             lead=self._leadership,
             waits_for=lambda: self._waits_for,
         )
+        self._first_queues = FirstQueues(client, options.namespace, self.configuration, self._leadership, log)
         self._config_maps = ConfigMapFeed(client, options.namespace, self._offers.offer, self._reporting)
         self._feeds = Feeds(
             client, self.engine.learn, reporter=self._reporting, configured=self._configured.wait
@@ -182,7 +184,7 @@ class App:
             self._leadership,
             self._configured,
             self.synced,
-            lambda: self.front_door.notes(),
+            lambda: {"first queues": self._first_queues.problem, **self.front_door.notes()},
         )
         self._rest = RestService(
             self.engine,
@@ -236,7 +238,7 @@ class App:
 
     async def _follow_configuration(self) -> None:
         if self._options.queues is None:
-            await self._config_maps.run()
+            await asyncio.gather(self._config_maps.run(), self._first_queues.run())
         else:
             await self._offers.follow_file(self._options.queues)
 

@@ -189,7 +189,7 @@ class LiveConfiguration:
                 self.refuse(source, str(error))
             return
         flat = merged(maps, policy_group=self._policy_group)
-        emptied = self._has_document and not flat.has_document
+        emptied = self.has_document and not flat.has_document
         if self._in_force is not None:
             self._note_losses(
                 source, losses, f"{source.shown} empties {flat.document_key}" if emptied else ""
@@ -206,9 +206,14 @@ class LiveConfiguration:
             self._take(flat, source)
 
     @property
-    def _has_document(self) -> bool:
+    def has_document(self) -> bool:
         """True if a document is in force that is not the built-in one."""
         return self._in_force is not None and not self._in_force.built_in
+
+    @property
+    def lacks_document(self) -> bool:
+        """True if nothing is in force since the sources hold no document, not even one that was refused."""
+        return self._in_force is None and bool(self.missing) and not self.error
 
     def _retained(self, offered: Unpacked) -> tuple[Unpacked, tuple[Loss, ...]]:
         """Add the lost contents to an offer. Before the first document, nothing can be lost."""

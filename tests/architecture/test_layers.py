@@ -51,6 +51,7 @@ ROWS: dict[str, int] = {
     "extender.front_door": 10,
     "extender.listeners": 10,
     "extender.offers": 10,
+    "extender.first_queues": 10,
     "extender.readiness": 10,
     "extender.demo": 10,
     "extender.cli": 10,

@@ -15,6 +15,7 @@ from extender.certificates.keeper import API_SERVICE, SECRET
 from extender.cli import _parser
 from extender.configuration.settings import Settings
 from extender.configuration.sources import CONFIGS_NAME, DEFAULTS_NAME
+from extender.first_queues import INITIAL_NAME, MARKER_NAME
 from extender.queueconfig.load import load_document
 from extender.queueconfig.surprises.warnings import warnings_of
 from tests.manifests.rendering import (
@@ -179,6 +180,10 @@ def test_of_config_maps_and_secrets_only_its_own_are_read() -> None:
     names, verbs = ("yunikorn-defaults", "yunikorn-configs"), ("list", "watch")
     assert rules("Role", "paddock") == {
         *(("", "configmaps", name, verb) for name in names for verb in verbs),
+    }
+    assert rules("Role", "paddock-first-queues") == {
+        *(("", "configmaps", name, "get") for name in (INITIAL_NAME, MARKER_NAME)),
+        ("", "configmaps", "", "create"),
     }
     assert rules("Role", "paddock-certificate") == {
         *(("", "secrets", SECRET, verb) for verb in ("get", "update")),

@@ -9,7 +9,8 @@ import pytest_asyncio
 import yaml
 
 from e2e.cluster.client import ApiFailure, Cluster, path_of
-from e2e.stands.stand import CONFIG_MAP, NAMESPACE, eventually
+from e2e.programs.paddock import PaddockProcess
+from e2e.stands.stand import CONFIG_MAP, NAMESPACE, document, eventually, eventually_equal
 from e2e.tests.install.commands import CommandFailed, Shell
 
 _ON = {"enabled": True}
@@ -25,6 +26,8 @@ MODES: Mapping[str, dict[str, Any]] = {
     "kubeadm": {"mode": "kubeadm", "scheduler": {"form": "plain"}},
 }
 API_SERVICE = "v1alpha1.paddock.dev"
+MARKER = "paddock-installation"
+FIRST, EDITED = ({"a": {"max": {"vcore": each}}} for each in ("2", "3"))
 QUEUES = {"queues.yaml": "partitions: [{name: default, queues: [{name: root}]}]\n"}
 
 
@@ -102,3 +105,41 @@ async def test_helm_upgrades_rolls_back_and_uninstalls_and_queues_stay(
 async def test_helm_names_the_value_that_is_missing(shell: Shell) -> None:
     with pytest.raises(CommandFailed, match=r"images\.paddock\.repository has no default: set it to"):
         await shell.install("install", {"images": {"scheduler": {"repository": "r"}}}, "--dry-run=client")
+
+
+async def test_first_queues_are_copied_once_and_live_edits_stay(cluster: Cluster, shell: Shell) -> None:
+    """F-4, F-5: under the rendered roles of a service account."""
+    values = {**MODES["sidecar"], "scheduler": {"form": "plain"}, "queues": {"initial": document(FIRST)}}
+    await rendered(shell, values)
+    apply = ("apply", "--server-side", "-f", "all.yaml")
+    await shell.kubectl(*apply)
+    path = path_of("ConfigMap", NAMESPACE, CONFIG_MAP)
+    paddock = PaddockProcess(cluster.control_plane.kubeconfig("paddock"), shell.folder)
+    await paddock.start()
+    try:
+        assert (await cluster.request("GET", path))["data"] == {"queues.yaml": document(FIRST)}
+        edited = await cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": document(EDITED)})
+        for _ in range(3):
+            await shell.kubectl(*apply)
+        assert await cluster.request("GET", path) == edited
+        await eventually_equal(lambda: _max(paddock), 3.0, "the edit is in force")
+        await paddock.restart()
+        assert await _max(paddock) == 3.0
+        await cluster.request("DELETE", path)
+        await paddock.kill()
+        await paddock.start(wait=False)
+
+        async def is_missing() -> bool:
+            return "there were queues before" in (await paddock.get("/readyz?verbose"))[1]
+
+        await eventually(is_missing, "what was deleted is missing", timeout=30)
+        assert (await paddock.get("/readyz"))[0] == 503
+        with pytest.raises(ApiFailure, match="404"):
+            await cluster.request("GET", path)
+    finally:
+        await paddock.kill()
+        await cluster.request("DELETE", path_of("ConfigMap", NAMESPACE, MARKER))
+
+
+async def _max(paddock: PaddockProcess) -> float:
+    return await paddock.metric("paddock_queue_max", queue="root.a", resource="vcore") / 1000

@@ -31,6 +31,7 @@ MOST: dict[str, Any] = {
     **dict.fromkeys(("spread", "podDisruptionBudget"), _ON),
     "abilities": {"directDelete": True},
     "mutation": {"beta": True},
+    "queues": {"initial": "partitions: [{name: default, queues: [{name: root}]}]\n"},
     "namespace": {"create": True},
     "global": {"imageRegistry": "registry.test", "imagePullSecrets": ["pull"]},
     "images": {

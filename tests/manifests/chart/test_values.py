@@ -45,6 +45,11 @@ SWITCHES: Mapping[str, tuple[dict[str, Any], str, str]] = {
         "ResourceQuota",
         "paddock-priority-class",
     ),
+    "queues.initial": (
+        {"queues": {"initial": "partitions: []"}},
+        "ConfigMap",
+        "paddock-initial-queues",
+    ),
     "cert-manager": (
         {"tls": {"source": "certManager", "certManager": {"issuerRef": {"name": "ca"}}}},
         "Certificate",
