@@ -82,6 +82,8 @@ class StoredRows:
         self.apps: dict[AppId, AppRow] = {}
         self.counters = Counters()
         self._pods: dict[PodUid, PodRow] = {}
+        #: Application of each pod when its row was made, also of pods that no answer lists.
+        self._app_of: dict[PodUid, AppId] = {}
         self._stale_pods: dict[PodUid, None] = {}
         self._stale_apps: dict[AppId, None] = {}
         self._whole = False
@@ -128,9 +130,7 @@ class StoredRows:
 
     def _mark(self, uid: PodUid) -> None:
         self._stale_pods[uid] = None
-        row, record = self._pods.get(uid), self._facing().view.pod(uid)
-        apps = (row.app if row else None, record.membership.application if record else None)
-        for app in apps:
+        for app in (self._app_of.get(uid), _app_now(self._facing(), uid)):
             if app is not None:
                 self._stale_apps[app] = None
 
@@ -201,6 +201,7 @@ class StoredRows:
             for _ in range(min(most, len(self._stale_pods))):
                 uid, _none = self._stale_pods.popitem()
                 self._place(uid, pod_row(facts, uid))
+                self._note_app(uid, _app_now(facts, uid))
         elif self._stale_apps:
             for _ in range(min(most, len(self._stale_apps))):
                 app, _none = self._stale_apps.popitem()
@@ -231,6 +232,12 @@ class StoredRows:
             if row.app is not None:
                 self.by_app.add(row.app, row)
 
+    def _note_app(self, uid: PodUid, app: AppId | None) -> None:
+        if app is None:
+            self._app_of.pop(uid, None)
+        else:
+            self._app_of[uid] = app
+
     def _place_app(self, app: AppId, application: Application | None, facts: Facts) -> None:
         old = self.apps.pop(app, None)
         self._changing.pop(app, None)
@@ -245,6 +252,11 @@ class StoredRows:
 
 _OF_ALL = (on.Configured, on.SettingsRead, on.GroupsResolved, on.KindUnserved, on.ActingBegan, on.ActingEnded)
 """Events after which every row may have changed."""
+
+
+def _app_now(facts: Facts, uid: PodUid) -> AppId | None:
+    record = facts.view.pod(uid)
+    return record.membership.application if record is not None else None
 
 
 def _named_in(event: on.Event) -> Iterator[PodUid]:
