@@ -20,6 +20,8 @@ ROOT = "/apis/paddock.dev/v1alpha1"
 NAME = "paddock.paddock-system.svc"
 LOOPBACK = "127.0.0.1"
 ODD_QUEUE = "x@y#1"
+_RESTRICTED = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+_RESTRICTED_POD = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
 """A queue whose name must be escaped twice in a path (REST-22)."""
 
 
@@ -98,7 +100,9 @@ class FrontDoor:
     async def pod(self, name: str, address: str) -> None:
         """A pod of Paddock's namespace at that address, as a kubelet reports it."""
         meta = {"name": name, "namespace": NAMESPACE}
-        spec = {"containers": [{"name": "paddock", "image": "paddock"}]}
+        # The namespace takes restricted pods only, if its manifest was applied before.
+        container = {"name": "paddock", "image": "paddock", "securityContext": _RESTRICTED}
+        spec = {"containers": [container], "securityContext": _RESTRICTED_POD}
         await self.cluster.apply({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec})
         status = {"status": {"podIP": address, "podIPs": [{"ip": address}]}}
         await self.cluster.patch(f"{path_of('Pod', NAMESPACE, name)}/status", status)

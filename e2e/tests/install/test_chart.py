@@ -33,9 +33,10 @@ QUEUES = {"queues.yaml": "partitions: [{name: default, queues: [{name: root}]}]\
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def shell(cluster: Cluster, tmp_path: Path) -> AsyncIterator[Shell]:
-    """A shell, and after the test no object of the chart."""
+    """A shell. Before and after the test the API server has no object of the chart."""
     await cluster.ensure_namespace(NAMESPACE)
     made = Shell(cluster, tmp_path)
+    await _remove_what_others_left(made)
     yield made
     if (tmp_path / "all.yaml").exists():
         await made.kubectl("delete", "-f", "all.yaml", "--ignore-not-found", "--wait=false")
@@ -44,6 +45,16 @@ async def shell(cluster: Cluster, tmp_path: Path) -> AsyncIterator[Shell]:
         return not await cluster.is_mutated()
 
     await eventually(is_plain, "the policies are in force no more")
+
+
+async def _remove_what_others_left(shell: Shell) -> None:
+    """Other tests of this API server apply roles of the chart with subjects of their own, and queues."""
+    for values in MODES.values():
+        await rendered(shell, {**OPTIONS, **values, "queues": {"initial": document(FIRST)}})
+        await shell.kubectl("delete", "-f", "all.yaml", "--ignore-not-found")
+    maps = (CONFIG_MAP, MARKER, "--ignore-not-found")
+    await shell.kubectl("-n", NAMESPACE, "delete", "configmap", *maps)
+    (shell.folder / "all.yaml").unlink()
 
 
 async def rendered(shell: Shell, values: Mapping[str, Any]) -> None:
