@@ -13,7 +13,6 @@ from aiohttp import web
 
 from core.ledger import events as on
 from core.ledger.effects import EndWait, PostEvent, ResolveGroups
-from core.queues.tree import over_max
 from extender.auditing import Auditing
 from extender.checking.verdict import validation_of
 from extender.configuration.missing_notice import MissingNotice
@@ -26,6 +25,7 @@ from extender.host.clocks import clock_of_host, steady_clock
 from extender.host.garbage_collector import freeze_survivors, unfreeze
 from extender.host.user_groups import HostGroups
 from extender.http.door import Door
+from extender.http.explaining import Explanations
 from extender.http.health import Admin, admin_endpoints
 from extender.http.rest.service import RestService
 from extender.http.rest.witness import RestWitness
@@ -196,11 +196,14 @@ class App:
             on_bug=self._on_bug,
             log_level=self._options.log_level,
         )
+        self._explanations = Explanations(
+            self.engine, story=self._journal.story, unready=self._unready, ended=self._reporting.explained
+        )
         self._endpoints = (*admin_endpoints(self._admin()), *self._rest.endpoints())
         self.front_door = FrontDoor(
             client,
             endpoints=self._endpoints,
-            story=self._story,
+            explanations=self._explanations,
             settings=lambda: self.configuration.settings,
             configured=self._configured,
             places=options.door or DoorPlaces(namespace=options.namespace),
@@ -294,17 +297,10 @@ class App:
         # Running pods count in no queue until the groups of their users are known.
         await self._feeds.wait_synced()
         await self._host_groups.idle()
-        self._report_queues_over_max()
+        self._reporting.queues_over_max(self.engine.view)
         freeze_survivors()
         self.synced.set()
         self._log.info("Paddock is ready", pods=sum(1 for _ in self.engine.view.pods()))
-
-    def _report_queues_over_max(self) -> None:
-        for queue in self.engine.view.tree:
-            excess = over_max(queue)
-            if excess is not None:
-                text = "queue uses more than its max, so its new pods wait"
-                self._log.warning(text, queue=queue.path, excess=dict(excess.items()))
 
     async def _run_timers(self) -> None:
         warned, cleaned = False, self._clock()
@@ -364,6 +360,7 @@ class App:
         return Listeners(
             verbs=self._verbs_of,
             endpoints=self._endpoints,
+            explanations=self._explanations,
             places=Places(self._options.verbs, self._options.admin, self._options.tls),
             settings=lambda: self.configuration.settings,
             closed=self._reporting.closed,

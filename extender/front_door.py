@@ -18,24 +18,28 @@ from extender.certificates.keeper import CertificateKeeper
 from extender.certificates.rotation import ServingPairs
 from extender.configuration.settings import Settings
 from extender.http.access.cors import cors_guard
-from extender.http.access.delegated import delegated_guard, path_access_of
+from extender.http.access.delegated import delegated_guard
 from extender.http.access.peers import LARGEST_USER, Peers, peer_guard
 from extender.http.access.proxied import ProxiedUsers
 from extender.http.access.rotating_tls import RotatingTls, ServingFiles, ServingPair, ServingSource
 from extender.http.aggregated import (
+    NAMES,
     ROOT,
-    Story,
     aggregated_access_of,
     below_root,
     discovery_endpoints,
     resource_endpoints,
+    rest_access_of,
 )
 from extender.http.connections import Connections
 from extender.http.door import Door
 from extender.http.endpoints import Endpoint, guarded_app
+from extender.http.explaining import Explanations
 from extender.http.relay import Leader, Relay
 from extender.http.server import Address, Listener, listen
+from extender.identity.caller import AuthenticatedUser
 from extender.identity.delegation import Delegation
+from extender.identity.refusals import AccessRefused
 from extender.identity.reviews import Reviews
 from extender.kube.connection.api import NotFound
 from extender.kube.connection.client import ApiClient
@@ -95,7 +99,7 @@ class FrontDoor:
         client: ApiClient,
         *,
         endpoints: Sequence[Endpoint],
-        story: Story,
+        explanations: Explanations,
         settings: Callable[[], Settings],
         configured: asyncio.Event,
         places: DoorPlaces,
@@ -104,7 +108,7 @@ class FrontDoor:
     ) -> None:
         self._client = client
         self._endpoints = endpoints
-        self._story = story
+        self._explanations = explanations
         self._settings = settings
         self._configured = configured
         self._places = places
@@ -213,8 +217,9 @@ class FrontDoor:
             cors_guard(lambda: self._settings().rest_cors_origins, everyone=is_open),
         ]
         if not is_open:
-            guards.append(delegated_guard(self._delegation, path_access_of))
-        app = guarded_app(self._endpoints, door, *guards, passing=self._relay.passing)
+            guards.append(delegated_guard(self._delegation, rest_access_of))
+        endpoints = (*self._endpoints, self._explanations.endpoint(ROOT, self._may_name))
+        app = guarded_app(endpoints, door, *guards, passing=self._relay.passing)
         address = Address(self._places.host, settings.rest_port)
         tls = None if is_open else self._certificate.tls(asks=ssl.CERT_NONE).context
         listener = await listen(app, address, tls=tls)
@@ -245,7 +250,16 @@ class FrontDoor:
         return await listen(app, address, tls=self._peers.listening(), largest_header=LARGEST_USER)
 
     def _aggregated(self) -> list[Endpoint]:
-        return [*below_root(self._endpoints), *resource_endpoints(self._story)]
+        own = self._explanations.endpoint("", self._may_name)
+        return [*below_root(self._endpoints), *resource_endpoints(), own]
+
+    async def _may_name(self, user: AuthenticatedUser) -> bool:
+        """True if a caller may read names of all namespaces. Without a verdict it may not."""
+        try:
+            await self._delegation.authorize(user, NAMES)
+        except AccessRefused:
+            return False
+        return True
 
     def _connections(self, name: str) -> Connections:
         return Connections(closed=lambda why: self._reporting.closed(name, why))

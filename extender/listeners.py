@@ -12,11 +12,13 @@ from aiohttp import web
 
 from extender.configuration.settings import Settings
 from extender.http.access.guarding import Neighbours, loopback_guard
-from extender.http.aggregated import ACTIONS_REFUSED
+from extender.http.aggregated import ACTIONS_REFUSED, ROOT
 from extender.http.connections import Connections
 from extender.http.door import Door
 from extender.http.endpoints import Endpoint, guarded_app
+from extender.http.explaining import Explanations
 from extender.http.server import Address, Listener, MutualTls, listen
+from extender.identity.caller import AuthenticatedUser
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +35,13 @@ class Listeners:
     """All listeners, with their contents and addresses.
 
     ``verbs``: the application for kube-scheduler, with its door; ``endpoints``: the table for all others.
+    ``explanations``: their endpoint differs between listeners.
     ``closed(port, why)``: called for a connection that was closed early.
     """
 
     verbs: Callable[[Door], web.Application]
     endpoints: Sequence[Endpoint]
+    explanations: Explanations
     places: Places
     settings: Callable[[], Settings]
     closed: Callable[[str, str], None]
@@ -50,12 +54,16 @@ class Listeners:
     async def open_admin(self) -> Listener:
         """Open the port without a login, which answers only requests from this machine."""
         neighbours = Neighbours(hosts=lambda: self.settings().rest_hosts)
-        endpoints = (*self.endpoints, ACTIONS_REFUSED)
+        endpoints = (*self.endpoints, ACTIONS_REFUSED, self.explanations.endpoint(ROOT, _names_all))
         app = guarded_app(endpoints, self._door("admin"), loopback_guard(neighbours))
         return await listen(app, self.places.admin)
 
     def _door(self, port: str) -> Door:
         return Door(Connections(closed=lambda why: self.closed(port, why)))
+
+
+async def _names_all(_user: AuthenticatedUser) -> bool:
+    return True
 
 
 @asynccontextmanager

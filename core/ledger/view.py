@@ -36,7 +36,7 @@ from core.workload.gangs.progress import GangTally
 from core.workload.nodes.node import NodeUse
 from core.workload.nodes.ranking import NodeRanking
 from core.workload.pending_index import Kind
-from core.workload.pod_group import Group, GroupNumbers
+from core.workload.pod_group import Group, GroupKey, GroupNumbers
 
 _NOTHING = Tally()
 
@@ -109,6 +109,10 @@ class LedgerView(OrderView):
     def unopened(self, record: PodRecord) -> Group | None:
         """Pod group of a pod while not enough of its members are on nodes. Read only."""
         return unopened(self._state, record)
+
+    def pod_group(self, key: GroupKey) -> Group | None:
+        """Pod group of a key, or None. Read only."""
+        return self._state.podgroups.known.get(key)
 
     def pod_groups(self) -> Iterator[Group]:
         """All pod groups. Read only."""

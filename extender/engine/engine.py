@@ -42,6 +42,8 @@ class Engine:
     def __init__(self, outward: Outward, ledger: Ledger | None = None) -> None:
         self._outward = outward
         self._ledger = ledger or Ledger()
+        self.version = 0
+        """Number that grows with each event. Time that passes without any consequence does not count."""
         self._slices = Slices(lambda: self.view, self.learn, outward.clock, outward.later)
         self.planner = Planner(
             lambda: self.view,
@@ -67,6 +69,8 @@ class Engine:
         now = self.now
         effects = self._ledger.apply(event, now=now)
         self._outward.witness.learned(event, now=now)
+        if effects or self._ledger.settled or not isinstance(event, on.TimePassed):
+            self.version += 1
         if self._ledger.settled:
             self._outward.settled(self._ledger.settled, now)
         for effect in effects:

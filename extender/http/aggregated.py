@@ -6,7 +6,7 @@ routes of REST-4 are subresources of one object, ``ws/v1``.
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -46,10 +46,10 @@ _VERBS = {
     "PATCH": "patch",
     "DELETE": "delete",
 }
-_OF_ALL = {"get": "list", "delete": "deletecollection"}
+NAMES = ResourceAccess("get", GROUP, WEB_SERVICES, "partition", name="v1")
+"""Right of those whom explanations name pods and applications of all namespaces."""
 
-Story = Callable[[str, str], Mapping[str, Any] | None]
-"""Function that returns the story of a pod by namespace and name; None for an unknown pod."""
+_OF_ALL = {"get": "list", "delete": "deletecollection"}
 
 
 def aggregated_access_of(request: web.Request) -> Access | None:
@@ -77,24 +77,16 @@ def below_root(endpoints: Sequence[Endpoint]) -> list[Endpoint]:
     return [each for each in endpoints if _WEB_SERVICE.match(each.path)]
 
 
-def resource_endpoints(story: Story) -> tuple[Endpoint, ...]:
-    """Return the group's resources that are not routes of REST-4, with paths below `ROOT`."""
+def rest_access_of(request: web.Request) -> Access | None:
+    """Return the right that a request at the REST port needs: a resource below `ROOT`, else a path."""
+    if request.rel_url.path_safe.startswith(f"{ROOT}/"):
+        return aggregated_access_of(request)
+    return path_access_of(request)
 
-    async def explanation(request: web.Request) -> web.Response:
-        namespace, name = request.match_info["namespace"], request.match_info["name"]
-        known = story(namespace, name)
-        if known is None:
-            return status_response(404, "no such pod is known")
-        found = {
-            "kind": "Explanation",
-            "apiVersion": f"{GROUP}/{VERSION}",
-            "metadata": {"namespace": namespace, "name": name},
-            "story": known,
-        }
-        return web.Response(body=msgspec.json.encode(found), content_type="application/json")
 
+def resource_endpoints() -> tuple[Endpoint, ...]:
+    """Return the group's resources that no other module answers, with paths below `ROOT`."""
     return (
-        Endpoint("GET", f"/namespaces/{{namespace}}/{EXPLANATIONS}/{{name}}", explanation, by_leader=True),
         Endpoint("GET", f"/{QUEUES}", _not_yet("queues are answered below ws/v1/partition")),
         Endpoint("GET", f"/{QUEUES}/{{name}}", _not_yet("queues are answered below ws/v1/partition")),
         Endpoint("POST", f"/{ACTIONS}", _not_yet("this version has no actions")),

@@ -4,12 +4,18 @@ import msgspec
 from aiohttp import web
 
 _REASONS = {
+    400: "BadRequest",
     403: "Forbidden",
     404: "NotFound",
     405: "MethodNotAllowed",
+    429: "TooManyRequests",
     501: "NotImplemented",
     503: "ServiceUnavailable",
 }
+
+
+RETRY_AFTER = "1"
+"""Seconds after which a client may repeat a request that came too early, as a header."""
 
 
 def status_response(code: int, message: str) -> web.Response:
@@ -23,4 +29,7 @@ def status_response(code: int, message: str) -> web.Response:
         "reason": _REASONS[code],
         "code": code,
     }
-    return web.Response(status=code, body=msgspec.json.encode(status), content_type="application/json")
+    response = web.Response(status=code, body=msgspec.json.encode(status), content_type="application/json")
+    if code in (429, 503):
+        response.headers["Retry-After"] = RETRY_AFTER
+    return response

@@ -10,6 +10,7 @@ from extender.rest.model.applications import App
 from extender.rest.model.cluster import Cluster, Partition
 from extender.rest.model.config import Config
 from extender.rest.model.events import EventBatch, StreamHead
+from extender.rest.model.explanations import Explanation
 from extender.rest.model.health import Health
 from extender.rest.model.histories import ApplicationSample, ContainerSample
 from extender.rest.model.nodes import Node, NodeUtilizations
@@ -19,7 +20,11 @@ from extender.rest.model.usage import GroupUsage, UserUsage
 
 _PARTITION = "/ws/v1/partition/:partition"
 
+EXPLANATION = "/apis/paddock.dev/v1alpha1/namespaces/:namespace/explanations/:name"
+"""Path of explanations, as the aggregated API has it."""
+
 ANSWERS: dict[str, tuple[type[Answer], bool]] = {
+    EXPLANATION: (Explanation, False),
     "/ws/v1/clusters": (Cluster, True),
     "/ws/v1/config": (Config, False),
     "/ws/v1/partitions": (Partition, True),
@@ -47,6 +52,7 @@ ANSWERS: dict[str, tuple[type[Answer], bool]] = {
 """Type of the answer by path. True: the answer is a list of that type."""
 
 QUERIES: dict[str, tuple[str, ...]] = {
+    EXPLANATION: ("of",),
     f"{_PARTITION}/queue/:queue": ("subtree",),
     f"{_PARTITION}/queue/:queue/applications/:state": ("status",),
     f"{_PARTITION}/applications/:state": ("status",),

@@ -119,6 +119,12 @@ class Metrics:
             ["outcome"],
             registry=registry,
         )
+        self.explanations = Counter(
+            "paddock_explanations",
+            "Explanations by what the search for a change found; refused: too many, or too many changes",
+            ["outcome"],
+            registry=registry,
+        )
         self.rest_open = Gauge(
             "paddock_rest_open",
             "1 while the REST port answers every caller over plain HTTP",

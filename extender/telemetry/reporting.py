@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable
 
+from core.ledger.view import LedgerView
+from core.queues.tree import over_max
 from extender.identity.caller import Access, AuthenticatedUser
 from extender.telemetry.logs import Logger
 from extender.telemetry.metrics import Metrics
@@ -32,6 +34,14 @@ class Reporting:
         """Count and log a complete list of a kind of objects."""
         self._metrics.relists.labels(kind).inc()
         self._log.info("listed all objects of a kind", kind=kind, items=items, seconds=round(seconds, 3))
+
+    def queues_over_max(self, view: LedgerView) -> None:
+        """Log the queues that use more than their max at the start."""
+        for queue in view.tree:
+            excess = over_max(queue)
+            if excess is not None:
+                text = "queue uses more than its max, so its new pods wait"
+                self._log.warning(text, queue=queue.path, excess=dict(excess.items()))
 
     def undecodable(self, kind: str, name: str, error: str) -> None:
         """Count and log an invalid object."""
@@ -75,6 +85,10 @@ class Reporting:
         if why and now - self._passing_reported_at >= CLOSED_REPORTED_EVERY:
             self._passing_reported_at = now
             self._log.warning("read was not answered by the leader", outcome=outcome, error=why)
+
+    def explained(self, outcome: str) -> None:
+        """Count an explanation by what the search for changes found."""
+        self._metrics.explanations.labels(outcome).inc()
 
     def port_not_opened(self, name: str, error: str) -> None:
         """Log a port with a login that could not be opened. Everything else continues."""

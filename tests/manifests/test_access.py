@@ -36,6 +36,15 @@ def test_a_viewer_reads_every_route_and_creates_nothing() -> None:
     }
 
 
+def test_tenants_ask_why_their_own_pods_wait_and_nothing_else() -> None:
+    """Kubernetes adds the rules to `view`, and thereby to `edit` and `admin`."""
+    (role,) = [
+        each for _, each in objects("ClusterRole") if each["metadata"]["name"] == "paddock-explanations"
+    ]
+    assert role["metadata"]["labels"]["rbac.authorization.k8s.io/aggregate-to-view"] == "true"
+    assert role["rules"] == [{"apiGroups": [GROUP], "resources": [EXPLANATIONS], "verbs": ["get"]}]
+
+
 def test_a_scraper_reads_metrics_alone() -> None:
     (role,) = [each for _, each in objects("ClusterRole") if each["metadata"]["name"] == "paddock-metrics"]
     assert role["rules"] == [{"nonResourceURLs": ["/metrics", "/ws/v1/metrics"], "verbs": ["get"]}]

@@ -2,7 +2,14 @@
 
 from collections.abc import Iterable
 
-from core.decisions.explanation.values import NodeCounts
+from core.decisions.explanation.values import (
+    NodeCounts,
+    PodExplanation,
+    PodStanding,
+    Remedy,
+    TogetherExplanation,
+)
+from core.ledger.trial.change import Change, Raise
 from core.queues.limit_state import LimitKind, LimitState
 from core.reasons import Code, Refusal
 from core.resource import Resource
@@ -69,3 +76,56 @@ def no_node(size: Resource, counts: NodeCounts) -> str:
         return f"no node admits it: {named}"
     which = "its affinity admits" if "affinity" in unfit else "admits it"
     return f"it needs {needed} and fits on no node that {which}" + (f" ({named})" if named else "")
+
+
+# -- verdicts and changes ----------------------------------------------------------------------------------
+
+_STANDINGS = {
+    PodStanding.UNMANAGED: "no queue decides about it",
+    PodStanding.BOUND: "it has a node",
+    PodStanding.RESERVED: "its quota is reserved until kube-scheduler binds it",
+    PodStanding.LEAVING: LEAVING,
+    PodStanding.PENDING: "it has its turn, and kube-scheduler may place it",
+    PodStanding.GATED: "gates of others hold it",
+}
+
+
+def verdict_on(explanation: PodExplanation) -> str:
+    """Sentence about a pod: its first obstacle, else its standing."""
+    found = explanation.obstacles
+    if found:
+        return found[0].text
+    remedies = explanation.remedies
+    if remedies is not None and remedies.remedy is Remedy.NOTHING:
+        return "nothing holds it, and the next cycle gives it its turn"
+    return _STANDINGS[explanation.standing]
+
+
+def verdict_together(explanation: TogetherExplanation) -> str:
+    """Sentence about an application or a pod group."""
+    if explanation.text:
+        return explanation.text
+    if explanation.first is not None:
+        return f"its first pending pod waits: {verdict_on(explanation.first)}"
+    return "none of its pods waits for a turn"
+
+
+def of_change(change: Change) -> str:
+    """Sentence about a change, without names of pods."""
+    found = [f"raise {_limit_name(each)} by {_amount(each)}" for each in change.raises]
+    if change.node is not None:
+        found.append(f"add a node with {amounts_phrase(dict(change.node.allocatable.items()))}")
+    if change.ended:
+        found.append(f"end {len(change.ended)} pod{'s' if len(change.ended) > 1 else ''}")
+    return ", and ".join(found)
+
+
+def _limit_name(raised: Raise) -> str:
+    key = raised.key
+    return f"the limit of {key.kind} {key.name} in {key.path}" if key.name else f"the max of {key.path}"
+
+
+def _amount(raised: Raise) -> str:
+    if not raised.key.resource:
+        return f"{raised.by} application{'s' if raised.by > 1 else ''}"
+    return amount_phrase(raised.key.resource, raised.by)

@@ -1,7 +1,7 @@
 """Explanations as plain values. Texts in them name no other pod, since not every reader may see its name."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from core.decisions.preemption.receipts import Stop
@@ -213,3 +213,45 @@ class PodExplanation:
     preemption: Preempting | None = None
     #: Changes that would free it; None for a pod that does not wait.
     remedies: Remedies | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """Pods of a task group, or of a pod group."""
+
+    name: str
+    #: Number that must start together.
+    needed: int
+    #: Number on nodes: placeholders and their members, or members of a pod group.
+    placed: int
+    #: Number that waits.
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class TogetherExplanation:
+    """Everything that stands between an application or a pod group and running, at one moment."""
+
+    namespace: str
+    name: str
+    queue: QueuePath | None
+    #: State of the application, or standing of the pod group.
+    phase: str
+    #: Phase of the application's gang; empty without one.
+    gang_phase: str = ""
+    #: Sentence about the application as a whole; empty for none.
+    text: str = ""
+    #: Task groups of the application, or the pod group itself.
+    members: tuple[Members, ...] = ()
+    #: End of a wait or of a back-off, in seconds; None if there is none.
+    until: float | None = None
+    #: Numbers of its pods.
+    pods: tuple[tuple[PodStanding, int], ...] = ()
+    #: Explanation of its first pending pod; None if none waits for a turn.
+    first: PodExplanation | None = None
+
+    def with_pods(
+        self, pods: tuple[tuple[PodStanding, int], ...], first: PodExplanation | None
+    ) -> "TogetherExplanation":
+        """Return the explanation with its pods."""
+        return replace(self, pods=pods, first=first)

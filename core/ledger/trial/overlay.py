@@ -34,14 +34,14 @@ def overlay_of(state: State, change: Change) -> Generator[int, None, State]:
         state.config.tree, change, ((leaf, record.facts.size) for record, leaf, _ in ended), completed
     )
     book = ChangedBook(state.usage.book, completed)
-    free = state.usage.free_capacity.fork()
-    yield 5 + len(state.cluster.nodes) // _NODES_PER_UNIT
+    # A node may come or go between two steps, so both copies are of one moment.
+    free, nodes = state.usage.free_capacity.fork(), dict(state.cluster.nodes)
+    yield 5 + len(nodes) // _NODES_PER_UNIT
     for record, leaf, application in ended:
         book.end(application.claimant, leaf.paths, record.facts.size)
         free.give_back(record.node, record.facts.size)
-    nodes = state.cluster.nodes
     if change.node is not None:
-        nodes = {**nodes, change.node.name: change.node}
+        nodes[change.node.name] = change.node
         free.add_node(change.node)
     limits = changed_limits(state.config.limits, change.raises)
     turns = yield from _turns(state.turns)

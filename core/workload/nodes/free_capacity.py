@@ -176,6 +176,8 @@ class FreeCapacity:
             return
         self._unfile(name, free)
         self.tainted.change(name, free, size.items(), sign)
+        # A new mapping, since forks share the old one.
+        free = self._free[name] = dict(free)
         for resource, amount in size.items():
             free[resource] = free.get(resource, 0) + sign * amount
         self._file(name, free)
@@ -190,23 +192,20 @@ class FreeCapacity:
 
 
 class _Fork(FreeCapacity):
-    """Free amounts of a trial. The amounts of a node are copied when they change first."""
+    """Free amounts of a trial, as they were when it began."""
 
     def __init__(self, base: FreeCapacity) -> None:
         super().__init__()
         self._free = dict(base._free)
         self._order = list(base._order)
         self._judged = base._judged
-        self._copied: set[NodeName] = set()
 
     def _change(self, name: NodeName, size: Resource, sign: int) -> None:
         free = self._free.get(name)
         if free is None:
             return
         self._unfile(name, free)
-        if name not in self._copied:
-            self._copied.add(name)
-            free = self._free[name] = dict(free)
+        free = self._free[name] = dict(free)
         for resource, amount in size.items():
             free[resource] = free.get(resource, 0) + sign * amount
         insort(self._order, (free.get(_FIRST, 0), name))

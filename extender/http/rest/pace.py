@@ -2,7 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
 
 SLICE = 0.0005
 """Seconds of one slice. A slice ends with a complete step."""
@@ -36,3 +39,17 @@ async def in_slices(steps: Iterator[bytes]) -> tuple[bytes, ...]:
     if piece:
         found.append(bytes(piece))
     return tuple(found)
+
+
+async def result_of(steps: Generator[object, None, T]) -> T:
+    """Return the result of steps that are done in slices."""
+    until = time.perf_counter() + SLICE
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        if time.perf_counter() >= until:
+            await give_way()
+            until = time.perf_counter() + SLICE

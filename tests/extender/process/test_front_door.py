@@ -12,9 +12,10 @@ import pytest
 from extender.certificates.keeper import SECRET
 from extender.front_door import DoorPlaces
 from extender.http.aggregated import ROOT
-from tests.extender.app_bench import Server, document, kubeconfig, server, undone, unused_port
+from tests.extender.app_bench import NAMESPACES, Server, document, kubeconfig, server, undone, unused_port
 from tests.extender.identity.played_reviews import API_SERVER, PlayedReviews
 from tests.extender.reflector_bench import until
+from tests.extender.rigs import pod_body
 
 __all__ = ["kubeconfig", "server", "undone"]
 
@@ -233,6 +234,8 @@ async def test_the_proxy_names_its_user_and_the_right_is_asked_for_again(stage: 
     assert status == 200
     assert json.loads(text)["kind"] == "Explanation"
     specs = [spec for kind, spec in stage.played.asked if kind == "SubjectAccessReview"]
+    names = specs.pop()["resourceAttributes"]
+    assert (names["verb"], names["resource"], names["subresource"]) == ("get", "ws", "partition")
     assert [(spec["user"], spec["groups"], spec["resourceAttributes"]) for spec in specs] == [
         (
             "alice",
@@ -246,6 +249,46 @@ async def test_the_proxy_names_its_user_and_the_right_is_asked_for_again(stage: 
             },
         )
     ]
+
+
+async def test_names_of_others_need_the_right_to_read_the_partition(stage: Stage) -> None:
+    """A tenant with the right in its namespace sees queue and amount; loopback and viewers see names."""
+    stage.server.api.apply(NAMESPACES, {"metadata": {"name": "canary-space"}})
+    canary = pod_body("canary-pod", queue="root.a", app="canary-app")
+    canary["metadata"]["namespace"] = "canary-space"
+    stage.server.api.apply(
+        "/api/v1/namespaces/canary-space/pods", {**canary, "spec": {**canary["spec"], "nodeName": "n1"}}
+    )
+    stage.server.pod("runs", node="n1")
+    stage.server.pod("waiting")
+    stage.played.rights.add(("good-viewer", "get", "explanations"))
+    stage.played.rights.add(("good-viewer", "get", "ws/partition"))
+    await stage.start()
+    await stage.until_proxied("proxy-old", 200)
+    path = f"{ROOT}/namespaces/default/explanations/waiting"
+    viewer = {"X-Remote-User": "good-viewer"}
+    shown = {
+        "tenant": await stage.ask("aggregated", path, ALICE, certificate="proxy-old"),
+        "viewer": await stage.ask("aggregated", path, viewer, certificate="proxy-old"),
+        "loopback": await stage.server.get(path),
+    }
+    for caller, (status, text) in shown.items():
+        found = json.loads(text)
+        assert (caller, status, found["namesOthers"]) == (caller, 200, caller != "tenant")
+        assert (caller, "canary" in text) == (caller, caller != "tenant")
+        (obstacle,) = found["pod"]["obstacles"]
+        assert (obstacle["code"], obstacle["limit"]["short"]) == ("QuotaExceeded", 1000)
+        assert [each["amount"] for each in obstacle["holders"]] == [1000, 1000]
+        assert found["pod"]["remedies"]["remedy"] == "found"
+
+
+async def test_a_right_in_the_namespace_counts_at_the_rest_port_too(stage: Stage) -> None:
+    stage.server.pod("waiting")
+    await stage.start()
+    path = f"{ROOT}/namespaces/default/explanations/waiting"
+    assert (await stage.ask("rest", path, GOOD))[0] == 403
+    stage.played.users["of-alice"] = ("alice", "paddock")
+    assert (await stage.ask("rest", path, {"Authorization": "Bearer of-alice"}))[0] == 200
 
 
 async def test_the_log_names_each_caller_and_what_it_may(stage: Stage) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from extender.app import App
 from extender.http.aggregated import ROOT, resource_endpoints
 from extender.http.endpoints import ANY_METHOD, Endpoint
 from extender.identity.pace import Pace
@@ -50,12 +51,22 @@ def asked_of(endpoints: tuple[Endpoint, ...]) -> Iterator[tuple[str, str]]:
             yield method, filled(each.path)
 
 
+def explanation_of(app: App, before: str) -> Endpoint:
+    """The endpoint of explanations."""
+
+    async def named(_user: object) -> bool:
+        return True
+
+    return app._explanations.endpoint(before, named)
+
+
 def table_of(stage: Stage) -> list[tuple[str, str]]:
     """Everything that the listeners serve: the table of endpoints, and the routes of the REST interface."""
     app = stage.server.app
     assert app is not None
     routes = app._rest._answering._router.routes
-    table = [*asked_of(app._endpoints), *((route.method, filled(route.pattern)) for route in routes)]
+    endpoints = (*app._endpoints, explanation_of(app, ROOT))
+    table = [*asked_of(endpoints), *((route.method, filled(route.pattern)) for route in routes)]
     assert {"/metrics", "/debug/pods/default/waiting", "/ws/v1/partitions"} <= {path for _, path in table}
     assert len(table) > 40
     return sorted({*table, ("GET", "/"), ("GET", "/nothing")})
@@ -111,7 +122,7 @@ async def test_the_aggregated_api_refuses_each_route(stage: Stage) -> None:
     await stage.until_proxied("proxy-old", 200)
     app = stage.server.app
     assert app is not None
-    own = asked_of(resource_endpoints(lambda *_: None))
+    own = asked_of((*resource_endpoints(), explanation_of(app, "")))
     mallory = {"X-Remote-User": "mallory"}
     for method, path in sorted({*table_of(stage), *own}):
         for where in (path, f"{ROOT}{path}"):

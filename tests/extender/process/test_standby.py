@@ -176,9 +176,9 @@ async def test_both_ports_of_a_standby_answer_as_the_leader(
     ):
         status, text = await replicas.proxied(path)
         assert (status, shown in text) == (200, True), text
-    # Who calls is asked once, where the caller came in.
+    # Who calls is asked once, where the caller came in. The leader asks besides whether it may name others.
     assert replicas.played.count("TokenReview") == 1
-    assert replicas.played.count("SubjectAccessReview") == 5
+    assert replicas.played.count("SubjectAccessReview") == 6
     assert await replicas.passed_on(replicas.standby, "answered") == 5
     assert await replicas.passed_on(replicas.leader, "answered") == 0
 
