@@ -21,7 +21,7 @@ endif
 # Each worker has its own control plane and mostly waits. With a user's cluster the tests run one after the other.
 WORKERS ?= $(if $(KUBECONFIG),0,3)
 
-.PHONY: demo test lint docs histories control-plane helm manifests chart e2e soak attack frozen bench format requirements clean
+.PHONY: demo test lint docs compiled test-compiled histories control-plane helm manifests chart e2e soak attack frozen bench format requirements clean
 
 $(STAMP): requirements-dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -45,6 +45,14 @@ lint: $(STAMP)
 $(DOCS_STAMP): requirements-docs.txt $(STAMP)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.txt
 	touch $@
+
+# Builds the core with mypyc in .cache/compiled, once for each change of it, and prints the path of a Python that runs it.
+compiled: $(STAMP)
+	@$(BIN)/python -m e2e.programs.compiled
+
+# Scenarios and a tenth of the properties with the compiled core.
+test-compiled: compiled
+	.cache/compiled/environment/bin/pytest tests/scenarios tests/properties --numprocesses=2
 
 # Builds the documents as a site in .cache/site. Fails on a broken link, and on a page that loads from another host.
 docs: $(DOCS_STAMP)

@@ -1,6 +1,8 @@
 """Fixtures of all tests: each ledger that a test has touched must pass the audit when the test ends.
 
 The rules of the specification that passing tests have shown are counted, too.
+
+With the core of `make compiled` only scenarios and properties run, the latter with a tenth of their examples.
 """
 
 from collections.abc import Iterator
@@ -10,6 +12,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from core.ledger.ledger import Ledger
+from e2e.programs.compiled import beside_sources, is_compiled
+from extender.engine import engine
+from tests import builders, compiled_core
 from tests.builders import drifts
 from tests.rules import SHOWN, Shown
 
@@ -21,8 +26,15 @@ settings.load_profile("untimed")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if found := beside_sources():
+        raise pytest.UsageError(
+            f"this shared object would be tested instead of its source, remove it: {found[0]}"
+        )
     config.addinivalue_line(
         "markers", "corrupts_ledger: breaks a ledger on purpose, so that it is not audited when the test ends"
+    )
+    config.addinivalue_line(
+        "markers", f"{compiled_core.MARKER}: not run on a compiled core: replaces a part of it, or counts"
     )
     config.stash[SHOWN] = Shown()
 
@@ -36,6 +48,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [*others, *counting] if whole else others
     if counting and not whole:
         config.hook.pytest_deselected(items=counting)
+    if is_compiled():
+        compiled_core.select(config, items)
+
+
+def pytest_report_header() -> str:
+    return f"core: {'compiled' if is_compiled() else 'interpreted'}"
 
 
 @pytest.hookimpl(wrapper=True)
@@ -50,7 +68,10 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 def audited_ledgers(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[list[Ledger]]:
-    """Every ledger made during the test, wherever it was made."""
+    """Every ledger made during the test, wherever it was made.
+
+    A compiled class cannot be changed. Then ledgers of engines and of `builders` are noted where they begin.
+    """
     made: list[Ledger] = []
     plain = Ledger.__init__
 
@@ -58,7 +79,15 @@ def audited_ledgers(
         plain(ledger)
         made.append(ledger)
 
-    monkeypatch.setattr(Ledger, "__init__", registered)
+    def new() -> Ledger:
+        made.append(Ledger())
+        return made[-1]
+
+    if is_compiled():
+        for module in (engine, builders):
+            monkeypatch.setattr(module, "Ledger", new)
+    else:
+        monkeypatch.setattr(Ledger, "__init__", registered)
     yield made
     if request.node.get_closest_marker("corrupts_ledger") is None:
         found = [drift for ledger in made for drift in drifts(ledger)]

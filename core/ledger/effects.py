@@ -5,7 +5,6 @@ brings the purpose back; see `core.ledger.effect_outcomes`.
 """
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from core.ids import NO_POD, AppId, NodeName, PodUid
 from core.ledger.outcomes import NominationPurpose, Purpose, RecordPurpose, RemovalPurpose
@@ -111,13 +110,16 @@ class EvictPod:
     ``preemptor``: ask that gets the capacity; empty for none. ``why``: short reason, for people.
     """
 
-    purpose: ClassVar[RemovalPurpose] = Purpose.VICTIM
-
     uid: PodUid
     namespace: str
     name: str
     preemptor: PodUid = NO_POD
     why: str = ""
+
+    @property
+    def purpose(self) -> RemovalPurpose:
+        """Purpose of the removal, as in `DeletePod`."""
+        return Purpose.VICTIM
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ def test_a_failover_is_like_a_restart(path: Path) -> None:
     assert recording.checks > 0
 
 
+@pytest.mark.interpreted
 @pytest.mark.corrupts_ledger
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in FILES])
 def test_it_is_not_when_nothing_is_taken_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

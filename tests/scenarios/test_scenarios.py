@@ -78,6 +78,7 @@ def _marked(entry: PodEntry) -> PodEntry:
     return entry if entry.node else replace(entry, requests={**entry.requests, "paddock.dev/preempt": "1"})
 
 
+@pytest.mark.interpreted
 @pytest.mark.corrupts_ledger
 @every_play
 def test_it_differs_without_its_rule(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:

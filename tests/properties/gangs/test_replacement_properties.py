@@ -11,6 +11,8 @@ from core.resource import Resource
 from extender.simulator.scenario.model import Scenario
 from tests.properties.gangs.test_gang_properties import Happens, histories, played, worlds
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.fixture(autouse=True)
 def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

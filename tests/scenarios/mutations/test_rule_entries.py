@@ -15,6 +15,8 @@ from tests.scenarios.mutations.seam import PRODUCT, MissingEntry, Replacement, r
 from tests.scenarios.test_failover import NOTHING_TAKEN_UP
 from tests.scenarios.test_scenarios import PLAYS
 
+pytestmark = pytest.mark.interpreted
+
 HERE = Path(__file__).parent
 SEAM = HERE / "seam.py"
 TABLE = HERE / "rule_entries.py"

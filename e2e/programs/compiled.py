@@ -1,0 +1,138 @@
+"""`make compiled`: build the wheel with the core compiled by mypyc, and a virtual environment that runs it.
+
+Both lie in `.cache/compiled`, apart from the sources. The environment has the compiled core, and everything
+else from the checkout. The last line of the output is the path of its Python.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from core.ledger import ledger
+from e2e.programs.binaries import ROOT
+from e2e.programs.building import clock
+
+CACHE = ROOT / ".cache" / "compiled"
+SOURCE, WHEELS, ENVIRONMENT = CACHE / "source", CACHE / "wheels", CACHE / "environment"
+PYTHON = ENVIRONMENT / "bin" / "python"
+SUFFIX = str(sysconfig.get_config_var("EXT_SUFFIX"))
+"""End of the name of a shared object that this Python loads."""
+PINS = "requirements-dev.txt"
+OWN = Path(__file__)
+_STAMP = CACHE / ".stamp"
+_PACKAGES = ("core", "extender")
+_FILES = ("pyproject.toml", "README.md", "LICENSE")
+_HOOK = {"HATCH_BUILD_HOOK_ENABLE_MYPYC": "1"}
+
+
+class BuildFailed(Exception):
+    """A step of the build failed. The message ends with what the step printed last."""
+
+
+def main() -> int:
+    try:
+        _build()
+    except BuildFailed as error:
+        print(f"compiled: {error}", file=sys.stderr)
+        return 1
+    print(PYTHON, flush=True)
+    return 0
+
+
+def is_compiled() -> bool:
+    """True if this process runs a compiled core."""
+    return str(ledger.__file__).endswith(SUFFIX)
+
+
+def beside_sources(root: Path = ROOT) -> list[Path]:
+    """Shared objects beside the sources. Python would load them instead of the sources, unnoticed."""
+    return sorted([*root.glob("*.so"), *(path for name in _PACKAGES for path in (root / name).rglob("*.so"))])
+
+
+def _build() -> None:
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if _STAMP.is_file() and _STAMP.read_text() == stamp() and PYTHON.exists():
+            return
+        _STAMP.unlink(missing_ok=True)
+        began = time.monotonic()
+        _say("compiling the core with mypyc; this takes minutes, once for each change of it")
+        _make_wheel()
+        _make_environment()
+        _STAMP.write_text(stamp())
+        _say(f"built in {clock(time.monotonic() - began)}")
+
+
+def _make_wheel() -> None:
+    """Compile a copy of the sources, so that no shared object is left beside them."""
+    shutil.rmtree(SOURCE, ignore_errors=True)
+    shutil.rmtree(WHEELS, ignore_errors=True)
+    for name in _PACKAGES:
+        shutil.copytree(ROOT / name, SOURCE / name, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    for name in _FILES:
+        shutil.copy2(ROOT / name, SOURCE / name)
+    _run("build", "-m", "hatchling", "build", "-t", "wheel", "-d", str(WHEELS), cwd=SOURCE, more=_HOOK)
+
+
+def _make_environment() -> None:
+    """Install the pins and the wheel. Of the wheel only the core stays: the rest comes from the checkout."""
+    shutil.rmtree(ENVIRONMENT, ignore_errors=True)
+    _run("environment", "-m", "venv", str(ENVIRONMENT))
+    pip = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    _run("pins", *pip, "--require-hashes", "-r", str(ROOT / PINS), python=PYTHON)
+    (wheel,) = WHEELS.glob("*.whl")
+    _run("wheel", *pip, "--no-deps", str(wheel), python=PYTHON)
+    (packages,) = ENVIRONMENT.glob("lib/python*/site-packages")
+    shutil.rmtree(packages / "extender")
+    (packages / "checkout.pth").write_text(f"{ROOT}\n")
+
+
+def _run(
+    step: str,
+    *arguments: str,
+    python: Path = Path(sys.executable),
+    cwd: Path = ROOT,
+    more: Mapping[str, str] | None = None,
+) -> None:
+    done = subprocess.run(
+        [str(python), *arguments],
+        cwd=cwd,
+        env={**os.environ, **(more or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode:
+        said = "\n".join(done.stdout.splitlines()[-30:])
+        raise BuildFailed(f"{step}: exit code {done.returncode}\n{said}")
+
+
+def stamp() -> str:
+    """A digest of all that the build depends on: the core, the build's settings, the pins and this Python."""
+    digest = hashlib.sha256(f"{sys.version} {SUFFIX}".encode())
+    for path in _inputs():
+        digest.update(f"\n{path.relative_to(ROOT)}\n".encode())
+        digest.update(path.read_bytes())
+    digest.update(OWN.read_bytes())
+    return digest.hexdigest()
+
+
+def _inputs() -> Iterator[Path]:
+    yield from (ROOT / "pyproject.toml", ROOT / PINS)
+    yield from sorted((ROOT / "core").rglob("*.py"))
+
+
+def _say(text: str) -> None:
+    print(f"compiled: {text}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""The compiled core lies apart from the sources. A shared object beside them is never tested unnoticed."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from e2e.programs import compiled
+
+ROOT = Path(__file__).parents[2]
+PLANTED = ("core/quantity", "extender/wire/node", "79969cba__mypyc")
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_shared_objects_beside_the_sources_are_found(tmp_path: Path, name: str) -> None:
+    planted = tmp_path / f"{name}{compiled.SUFFIX}"
+    planted.parent.mkdir(parents=True, exist_ok=True)
+    assert compiled.beside_sources(tmp_path) == []
+    planted.touch()
+    assert compiled.beside_sources(tmp_path) == [planted]
+
+
+def test_the_failed_step_is_named_with_what_it_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failed(*_: object, **__: object) -> "subprocess.CompletedProcess[str]":
+        return subprocess.CompletedProcess([], 2, stdout="1\n2\nno compiler: gcc\n")
+
+    monkeypatch.setattr(subprocess, "run", failed)
+    with pytest.raises(compiled.BuildFailed, match=r"wheel: exit code 2\n1\n2\nno compiler: gcc"):
+        compiled._run("wheel", "-m", "pip")
+
+
+def test_a_change_of_the_core_and_of_the_pins_is_built_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "core").mkdir()
+    inputs = [tmp_path / name for name in ("pyproject.toml", compiled.PINS, "core/a.py")]
+    for path in inputs:
+        path.write_text("1")
+    monkeypatch.setattr(compiled, "ROOT", tmp_path)
+    monkeypatch.setattr(compiled, "OWN", inputs[0])
+    seen = {compiled.stamp()}
+    for path in inputs:
+        path.write_text("2")
+        seen.add(compiled.stamp())
+    (tmp_path / "core" / "b.py").touch()
+    seen.add(compiled.stamp())
+    assert len(seen) == 2 + len(inputs)
