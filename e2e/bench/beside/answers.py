@@ -1,8 +1,8 @@
 """Filter calls beside a client that reads 1,000 nodes with 30,000 pods in a loop (REST-45).
 
 The server is pinned to one core, and each client is a process of its own.
-Readers differ: none, plain, gzip, a slow one, and one that leaves half-way.
-Rounds of 20 s; a pod comes and goes every 20 ms, so that no body serves twice.
+Readers differ: none, plain, gzip, a slow one, one that leaves half-way, and one of queues and users.
+Rounds of 20 s take turns; a pod comes and goes every 20 ms, so that no body serves twice.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Mapping
+from statistics import median
 from typing import Any
 
 import aiohttp
@@ -27,6 +28,7 @@ from e2e.bench.worlds.report import percentiles, show
 from e2e.bench.worlds.rig import filter_body, rig
 from extender.configuration.reload import LiveConfiguration
 from extender.engine.engine import Engine
+from extender.host.garbage_collector import freeze_survivors
 from extender.http.door import Door
 from extender.http.endpoints import guarded_app
 from extender.http.rest.service import RestService
@@ -35,10 +37,12 @@ from extender.telemetry.stalls import watch_stalls
 
 NODES, PODS, APPS, NAMES = 1_000, 30_000, 500, 500
 SECONDS = float(os.environ.get("PADDOCK_BENCH_SECONDS", "20"))
+ROUNDS = int(os.environ.get("PADDOCK_BENCH_ROUNDS", "1"))
 CALLS_APART = 0.005
 CHURN_APART = 0.02
-READERS = ("none", "plain", "gzip", "slow", "leaving")
-PATH = "/ws/v1/partition/default/nodes"
+NODES_PATH = "/ws/v1/partition/default/nodes"
+USAGE_PATHS = ("/ws/v1/partition/default/queues", "/ws/v1/partition/default/usage/users", "/ws/v1/partitions")
+READERS = ("none", "plain", "gzip", "slow", "leaving", "usage")
 SIZE = Resource({"vcore": 100, "memory": 2**28, "pods": 1})
 
 
@@ -110,6 +114,7 @@ async def _serve() -> None:
     services.append(service)
     _fill(engine)
     await service.check_health()
+    freeze_survivors()
     verbs = verbs_app({"filter": wired.verbs.filter}, measure=wired.measure, on_bug=lambda *_: None)
     verbs_at = await listen(verbs, Address("127.0.0.1", 0))
     rest_at = await listen(guarded_app(service.endpoints(), Door()), Address("127.0.0.1", 0))
@@ -137,38 +142,44 @@ async def _churn(engine: Engine) -> None:
 
 
 async def _read(kind: str, port: int) -> int:
-    """Read in a loop; the number of bodies that were read."""
-    url, bodies = f"http://127.0.0.1:{port}{PATH}", 0
+    """Read in a loop; the number of bodies that were begun."""
+    paths = USAGE_PATHS if kind == "usage" else (NODES_PATH,)
     headers = {"Accept-Encoding": "gzip" if kind == "gzip" else "identity"}
-    until = time.monotonic() + SECONDS
+    until, bodies = time.monotonic() + SECONDS, 0
     async with aiohttp.ClientSession(auto_decompress=False) as session:
         while time.monotonic() < until:
+            url = f"http://127.0.0.1:{port}{paths[bodies % len(paths)]}"
             async with session.get(url, headers=headers) as response:
-                async for piece in response.content.iter_chunked(2**16):
-                    if kind == "slow":
-                        await asyncio.sleep(0.01)
-                    if kind == "leaving" and len(piece) and bodies % 2:
-                        break
-                bodies += 1
+                await _take(response, kind, leaves=kind == "leaving" and bodies % 2 == 1)
+            bodies += 1
     return bodies
 
 
+async def _take(response: aiohttp.ClientResponse, kind: str, *, leaves: bool) -> None:
+    async for _ in response.content.iter_chunked(2**16):
+        if kind == "slow":
+            await asyncio.sleep(0.01)
+        if leaves:
+            response.close()
+            return
+
+
 async def _call(port: int) -> dict[str, Any]:
-    """Filter calls one after the other."""
+    """Filter calls, each at its time. What holds one up is in its time, and in that of those after it."""
     names = [f"node-{at:05d}" for at in range(NAMES)]
     queues = [f"root.q{at % 20}" for at in range(50)]
     asks = [(f"ask-{at}", queue) for at, queue in enumerate(queues)]
     bodies = [filter_body(name, name, queue, names, app="a") for name, queue in asks]
     took: list[float] = []
-    until = time.monotonic() + SECONDS
+    began = due = time.perf_counter()
     async with aiohttp.ClientSession() as session:
-        while time.monotonic() < until:
-            start = time.perf_counter()
+        while due - began < SECONDS:
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
             url = f"http://127.0.0.1:{port}/v1/filter"
             async with session.post(url, data=bodies[len(took) % 50]) as answer:
                 await answer.read()
-            took.append(time.perf_counter() - start)
-            await asyncio.sleep(CALLS_APART)
+            took.append(time.perf_counter() - due)
+            due += CALLS_APART
     return {"calls": len(took), **percentiles(took)}
 
 
@@ -190,22 +201,47 @@ async def _line(process: asyncio.subprocess.Process) -> Any:
     return json.loads(await process.stdout.readline())
 
 
+async def _round(kind: str) -> dict[str, Any]:
+    """Figures of one server beside one kind of reader."""
+    server = await _started("serve")
+    assert server.stdin is not None
+    verbs, rest = await _line(server)
+    caller = await _started("call", str(verbs))
+    reader = await _started("read", kind, str(rest)) if kind != "none" else None
+    figures = await _line(caller)
+    bodies = await _line(reader) if reader is not None else 0
+    server.stdin.write(b"\n")
+    await server.stdin.drain()
+    ended = await _line(server)
+    for each in (server, caller, *((reader,) if reader is not None else ())):
+        await each.wait()
+    return {"bodies": bodies, **figures, **ended}
+
+
 async def run() -> None:
     """Print microseconds of filter calls, the longest stall and the peak of memory by kind of reader."""
-    for kind in READERS:
-        server = await _started("serve")
-        assert server.stdin is not None
-        verbs, rest = await _line(server)
-        caller = await _started("call", str(verbs))
-        reader = await _started("read", kind, str(rest)) if kind != "none" else None
-        figures = await _line(caller)
-        bodies = await _line(reader) if reader is not None else 0
-        server.stdin.write(b"\n")
-        await server.stdin.drain()
-        ended = await _line(server)
-        for each in (server, caller, *((reader,) if reader is not None else ())):
-            await each.wait()
-        show("answers", unit="us", reader=kind, bodies=bodies, **figures, **ended)
+    rounds: dict[str, list[dict[str, Any]]] = {kind: [] for kind in READERS}
+    for _ in range(ROUNDS):
+        for kind in READERS:
+            rounds[kind].append(await _round(kind))
+            show("answers", unit="us", reader=kind, **rounds[kind][-1])
+    show(
+        "answers against none",
+        rounds=ROUNDS,
+        **{kind: _against(rounds[kind], rounds["none"]) for kind in READERS if kind != "none"},
+    )
+
+
+def _against(those: list[dict[str, Any]], without: list[dict[str, Any]]) -> dict[str, float]:
+    """Differences in milliseconds and ratios of medians, the longest stall and the most memory."""
+    found: dict[str, float] = {}
+    for name in ("p50", "p99", "max"):
+        with_reader, alone = (median(each[name] for each in rounds) for rounds in (those, without))
+        found[f"{name}_more_ms"] = round((with_reader - alone) / 1000, 2)
+        found[f"{name}_ratio"] = round(with_reader / alone, 2)
+    found["stall_ms"] = max(each["stall_ms"] for each in those)
+    found["peak_more_mb"] = max(each["peak_mb"] for each in those) - max(each["peak_mb"] for each in without)
+    return found
 
 
 def main(arguments: list[str]) -> None:
