@@ -20,7 +20,8 @@ from extender.configuration.sources import (
     unpacked,
 )
 from extender.engine.engine import Engine
-from extender.queueconfig.load import DEFAULT_DOCUMENT, load_document
+from extender.queueconfig.load import DEFAULT_DOCUMENT, Loaded, load
+from extender.queueconfig.schema import QueuesDocument
 
 _PLAIN_KEY = "queues.yaml"
 _STAYS = "the queues and settings that it held stay in force until a restart; put it back"
@@ -64,23 +65,23 @@ class _InForce:
     built_in: bool
     policy_group: str
     zero_blocks: bool
-    partition: PartitionSpec
+    loaded: Loaded
     #: Values at the start of YuniKorn's keys that only change with a restart (SRC-6).
     held: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A parsed document. ``outcome``: its queues, or the error."""
+    """A parsed document, or the error."""
 
     text: str
     zero_blocks: bool
-    outcome: PartitionSpec | PaddockError
+    outcome: Loaded | PaddockError
 
 
 def _read(text: str, *, zero_blocks: bool) -> _Read:
     try:
-        return _Read(text, zero_blocks, load_document(text, zero_blocks=zero_blocks))
+        return _Read(text, zero_blocks, load(text, zero_blocks=zero_blocks))
     except PaddockError as error:
         return _Read(text, zero_blocks, error)
 
@@ -130,8 +131,6 @@ class LiveConfiguration:
         self.reloads = 0
         #: All keys of both ConfigMaps except the document, from the latest readable configuration.
         self.keys: Mapping[str, str] = {}
-        #: Text of the document in force, or empty.
-        self.document_text = ""
 
     @property
     def checksum(self) -> str:
@@ -141,7 +140,12 @@ class LiveConfiguration:
     @property
     def partition(self) -> PartitionSpec | None:
         """The partition in force; None before the first document."""
-        return self._in_force.partition if self._in_force else None
+        return self._in_force.loaded.partition if self._in_force else None
+
+    @property
+    def document(self) -> QueuesDocument | None:
+        """The document in force as written; None before the first."""
+        return self._in_force.loaded.document if self._in_force else None
 
     @property
     def _policy_group(self) -> str | None:
@@ -238,14 +242,14 @@ class LiveConfiguration:
             self.error = ""
             return
         try:
-            partition = self._partition(flat, settings)
+            loaded = self._loaded(flat, settings)
         except PaddockError as error:
             self._install(settings)
             self.refuse(source, str(error))
             return
         if self._in_force is None:
             self._note_missing(source, "")
-        self._apply(flat, settings, partition)
+        self._apply(flat, settings, loaded)
         self._reported_held = held
         self._on_applied(source, held)
 
@@ -282,40 +286,40 @@ class LiveConfiguration:
     def _is_in_force(self, flat: FlatConfig, settings: Settings, held: tuple[str, ...]) -> bool:
         return (flat.checksum, settings, held) == (self.checksum, self.settings, self._reported_held)
 
-    def _partition(self, flat: FlatConfig, settings: Settings) -> PartitionSpec:
+    def _loaded(self, flat: FlatConfig, settings: Settings) -> Loaded:
         """Parse a document and check it against the running queues. An unchanged one is not parsed (SRC-9).
 
         Raises `ConfigError` or `Rejected`.
         """
         same, zero_blocks = self._in_force, settings.zero_max_blocks
         if same and (same.checksum, same.zero_blocks) == (flat.checksum, zero_blocks):
-            return same.partition
+            return same.loaded
         read, self._prepared = self._prepared, None
         if read is None or (read.text, read.zero_blocks) != (flat.queues_text, zero_blocks):
             read = _read(flat.queues_text, zero_blocks=zero_blocks)
-        partition = read.outcome
-        if isinstance(partition, PaddockError):
-            raise partition
-        conflicts = self._engine.view.conflicts(partition)
+        loaded = read.outcome
+        if isinstance(loaded, PaddockError):
+            raise loaded
+        conflicts = self._engine.view.conflicts(loaded.partition)
         if conflicts:
             raise Rejected("; ".join(conflicts))
-        return partition
+        return loaded
 
     def _install(self, settings: Settings) -> None:
         """Apply the settings beside a refused document. Before the first document, they are not needed."""
         if self._in_force is not None and settings != self.settings:
             self.settings = settings
-            self._engine.learn(on.Configured(self._in_force.partition, settings.ledger))
+            self._engine.learn(on.Configured(self._in_force.loaded.partition, settings.ledger))
 
-    def _apply(self, flat: FlatConfig, settings: Settings, partition: PartitionSpec) -> None:
+    def _apply(self, flat: FlatConfig, settings: Settings, loaded: Loaded) -> None:
         held = self._in_force.held if self._in_force else held_service_values(flat.settings)
         built_in = flat.queues_text == DEFAULT_DOCUMENT
         self._in_force = _InForce(
-            flat.checksum, built_in, flat.policy_group, settings.zero_max_blocks, partition, held
+            flat.checksum, built_in, flat.policy_group, settings.zero_max_blocks, loaded, held
         )
-        self.settings, self.error, self.document_text = settings, "", flat.queues_text
+        self.settings, self.error = settings, ""
         self.reloads += 1
-        self._engine.learn(on.Configured(partition, settings.ledger))
+        self._engine.learn(on.Configured(loaded.partition, settings.ledger))
 
 
 def _decoded(text: bytes) -> str:

@@ -91,3 +91,9 @@ def _shown(path: str) -> str:
 def inner_path(request: web.Request) -> str:
     """Return the path of a request, still escaped, without the listener's prefix and without the query."""
     return request.raw_path.partition("?")[0].removeprefix(request.app[PREFIX])
+
+
+def outer_path(request: web.Request) -> str:
+    """Return the listener's prefix if the path of a request begins with it, and else an empty text."""
+    prefix = request.app[PREFIX]
+    return prefix if request.raw_path.startswith(prefix) else ""

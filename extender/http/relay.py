@@ -116,7 +116,7 @@ class Relay:
             await self._session.close()
 
     def passing(self, own: Handler) -> Handler:
-        """A handler that asks the leader for reads while this instance does not lead, and else ``own``."""
+        """Make a handler that passes reads on to the leader. While this instance leads, ``own`` answers."""
 
         async def handle(request: web.Request) -> web.StreamResponse:
             if request.method != "GET" or self._leader.leads():
@@ -159,7 +159,7 @@ class Relay:
 
     @asynccontextmanager
     async def _asked(self, request: web.Request, address: str) -> AsyncIterator[aiohttp.ClientResponse]:
-        """The head of the leader's answer. Raises `NotPassedOn`."""
+        """Read the head of the leader's answer. Raises `NotPassedOn`."""
         context, port, session = self._leader.tls(), self._leader.port(), self._session
         if not address or not port or session is None:
             raise NotPassedOn(UNKNOWN, f"{_NOT_LEADING}, and does not know the leader's address")
@@ -187,7 +187,7 @@ class Relay:
                 answer.close()
 
     async def _pieces(self, answer: aiohttp.ClientResponse, address: str) -> AsyncIterator[bytes]:
-        """The body as it comes. A stream, whose length is not known, ends when another instance leads."""
+        """Yield the body as it arrives. A stream of unknown length ends when another instance leads."""
         streams = answer.content_length is None
         checked = time.monotonic()
         while True:
@@ -209,7 +209,7 @@ class Relay:
 
 
 def _url(address: str, port: int, target: str) -> URL:
-    """A path at the leader, as it came: a name in it may be escaped twice. Raises ValueError."""
+    """Return the address of a path at the leader. Escapes in the path stay. Raises ValueError."""
     path, _, query = target.partition("?")
     if not path.startswith("/"):
         raise ValueError("no path")

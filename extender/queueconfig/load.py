@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from core.queues.spec import PartitionSpec
 from extender.queueconfig.hierarchy import DEFAULT_PARTITION, PartitionNode, partition_from
@@ -17,6 +18,7 @@ from extender.queueconfig.rules.structure_rules import (
     queues_one_by_one,
     structure,
 )
+from extender.queueconfig.schema import QueuesDocument
 from extender.queueconfig.translation import partition_spec_from
 
 DEFAULT_DOCUMENT = """\
@@ -49,8 +51,25 @@ APPLIED_GROUPS = (applied_rules, templates, applied_access)
 """Groups of rules in the order of APPLY-5. They come last, since YuniKorn checks them later."""
 
 
+class Loaded(NamedTuple):
+    """A valid document."""
+
+    #: Queues of partition ``default``.
+    partition: PartitionSpec
+    #: Document as written.
+    document: QueuesDocument
+
+
 def load_document(text: str | bytes, *, zero_blocks: bool = False) -> PartitionSpec:
     """Load the queues of partition ``default`` (CFG-4). Other partitions are checked and dropped.
+
+    Arguments, cost and errors: as for `load`.
+    """
+    return load(text, zero_blocks=zero_blocks).partition
+
+
+def load(text: str | bytes, *, zero_blocks: bool = False) -> Loaded:
+    """Load a document.
 
     An empty text is valid and has no queues (CFG-2).
     ``zero_blocks``: see `partition_spec_from`.
@@ -63,10 +82,11 @@ def load_document(text: str | bytes, *, zero_blocks: bool = False) -> PartitionS
     if problems:
         raise ConfigError(problems)
     used = (one for one in partitions if one.name == DEFAULT_PARTITION)
-    return next(
+    spec = next(
         (partition_spec_from(one, zero_blocks=zero_blocks) for one in used),
         PartitionSpec(DEFAULT_PARTITION, ()),
     )
+    return Loaded(spec, parsed.document)
 
 
 def check_document(text: str | bytes) -> tuple[Problem, ...]:

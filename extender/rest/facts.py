@@ -1,4 +1,4 @@
-"""Sources of all answers: the ledger's view, what is remembered beside it, and facts about the process."""
+"""Sources of all answers: the ledger's view, stored data beside it, and facts about the process."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

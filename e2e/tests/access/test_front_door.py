@@ -64,6 +64,32 @@ async def test_discovery_and_openapi_show_the_group(door: FrontDoor) -> None:
     await eventually(is_merged, "the API server has read OpenAPI", timeout=60)
 
 
+@pytest.mark.rule("REST-21")
+async def test_a_path_that_is_nearly_right_is_not_found_and_says_so(door: FrontDoor) -> None:
+    """The API server answers 502 for a redirect of an aggregated API. Elsewhere such a path is one.
+
+    As a user with `paddock-viewer`; as an administrator for a resource that no role names.
+    """
+    await bind(door.cluster, "paddock-viewer", {"kind": "User", "name": "tester", "apiGroup": USER})
+    right = f"{ROOT}/ws/v1/partitions"
+
+    async def is_read() -> bool:
+        return (await _seen(door, right, "tester"))[0] == 200
+
+    await eventually(is_read, "the right counts", timeout=30)
+    for user, path in (("tester", f"{right}/"), ("admin", f"{ROOT}/WS/v1/Partitions")):
+        assert await _seen(door, path, user) == (404, f"404 page not found; see {right}\n")
+    # Such a path is answered on the admin port and on the REST port only.
+    assert await _seen(door, f"{ROOT}/ws/v1/stack", "admin") == (404, "404 page not found\n")
+
+
+async def _seen(door: FrontDoor, path: str, user: str) -> tuple[int, str]:
+    """Status and body of the API server's answer."""
+    headers = {"Authorization": f"Bearer {door.cluster.control_plane.token(user)}"}
+    async with door.cluster.session.get(path, headers=headers, allow_redirects=False) as answer:
+        return answer.status, await answer.text()
+
+
 @pytest.mark.parametrize(
     ("certificate", "status"),
     [("", 401), ("front-proxy/stranger", 401), ("another-proxy/front-proxy-client", 0)],

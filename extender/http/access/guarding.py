@@ -19,7 +19,7 @@ SECURITY_HEADERS = {
 }
 
 ADDED_HEADERS = web.RequestKey("added headers", Mapping[str, str])
-"""Where a guard leaves further headers of the answer, also of one that is sent in pieces."""
+"""Key under which a guard stores further headers of the answer, even of one that is sent in pieces."""
 
 
 def _none_listed() -> Collection[str]:
@@ -39,7 +39,7 @@ class Neighbours:
 
 
 async def add_headers(request: web.BaseRequest, response: web.StreamResponse) -> None:
-    """A signal for each answer, also one that says 404; what a handler has set itself stays."""
+    """Add headers to every answer, as a signal of aiohttp. Headers that a handler has set remain."""
     for name, value in request.get(ADDED_HEADERS, {}).items():
         response.headers.add(name, value)
     for name, value in SECURITY_HEADERS.items():

@@ -34,7 +34,7 @@ class Peers:
     def __init__(self, name: str, connections: Connections) -> None:
         self.name = name
         self.calling: ssl.SSLContext | None = None
-        """The context to call the leader with; None while there is nothing to verify it by."""
+        """Return the TLS context for calls to the leader; None without a certificate to verify it by."""
         self.problem = ""
         self._connections = connections
         self._listening: RotatingTls | None = None
@@ -62,7 +62,7 @@ class Peers:
         self._authority = authority
 
     def listening(self) -> ssl.SSLContext:
-        """The context to listen with. Raises OSError before there is a certificate."""
+        """Return the TLS context for listening. Raises OSError before there is a certificate."""
         if self._listening is None:
             raise OSError(self.problem or "there is no certificate yet")
         return self._listening.context
@@ -77,7 +77,7 @@ class Peers:
 
 
 def peer_guard(peers: Peers, leads: Callable[[], bool]) -> Middleware:
-    """A middleware that lets through what other instances pass on, while this one leads.
+    """Make a middleware that accepts only requests of other instances, while this one leads.
 
     What comes here is never passed on again, since no handler behind this guard does that.
     """
@@ -106,12 +106,12 @@ def _refused(status: int) -> web.Response:
 
 
 def user_header(user: AuthenticatedUser) -> str:
-    """The value of `USER_HEADER`. No name of a user can be anything but a part of it."""
+    """Encode a caller as the value of `USER_HEADER`. No name in it can break out of the value."""
     return base64.b64encode(msgspec.json.encode(user)).decode()
 
 
 def user_from(headers: list[str]) -> AuthenticatedUser | None:
-    """The caller whom a standby names, None if it knows none. Raises ValueError for what is no user."""
+    """Return the caller that a standby names, or None. Raises ValueError for an invalid user."""
     if not headers:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Handler for all routes. It reads requests and sends replies (REST-1, REST-21, REST-23, REST-45)."""
+"""Reading of requests and sending of replies, for all routes (REST-1, REST-21, REST-23, REST-45)."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 from aiohttp import web
 
 from extender.http.door import DOOR
-from extender.http.endpoints import inner_path
+from extender.http.endpoints import inner_path, outer_path
 from extender.http.intake import BodyFault, BodyLimits
 from extender.http.rest.bodies import SMALL, Bodies, Crowded, packing
 from extender.http.rest.pace import give_way
@@ -15,10 +15,8 @@ from extender.http.rest.streams import Streams, TooManyStreams
 from extender.rest.members import encoded
 from extender.rest.model.answer import Answer, Fault, fault
 from extender.rest.pieces import ROWS, pieces, weight_of
-from extender.rest.routes.reply import Ask, Big, Follow, Later, Plain, Refused, Reply
+from extender.rest.routes.reply import JSON, Ask, Big, Follow, Later, Plain, Refused, Reply
 from extender.rest.routes.table import Router
-
-JSON = "application/json; charset=UTF-8"
 
 PACKED_FROM = 1400
 """Least bytes of a body that is compressed, if the client accepts it."""
@@ -85,14 +83,15 @@ class Answering:
 
     async def _in_steps(self, request: web.Request, reply: Big) -> web.StreamResponse:
         packed = reads_gzip(request)
-        body = await self._bodies.body_of(request.raw_path, reply, packed=packed)
+        key = f"{reply.content_type} {request.raw_path}"
+        body = await self._bodies.body_of(key, reply, packed=packed)
         if body.small:
-            return _whole(request, 200, body.pieces[0], {"Content-Type": JSON})
+            return _whole(request, 200, body.pieces[0], {"Content-Type": reply.content_type})
         if self._sending >= SENT_AT_ONCE:
             raise Crowded
         self._sending += 1
         try:
-            return await _send(request, body.pieces, packed=packed)
+            return await _send(request, body.pieces, reply.content_type, packed=packed)
         finally:
             self._sending -= 1
 
@@ -118,6 +117,7 @@ def reads_gzip(request: web.Request) -> bool:
 def _small(request: web.Request, reply: Reply) -> web.Response:
     """Encode a small reply."""
     if isinstance(reply, Plain):
+        reply = reply.below(outer_path(request))
         status, body, headers = reply.status, reply.text.encode(), dict(reply.headers)
         headers["Content-Type"] = reply.content_type
     else:
@@ -129,7 +129,7 @@ def _small(request: web.Request, reply: Reply) -> web.Response:
 
 
 def _whole(request: web.Request, status: int, body: bytes, headers: dict[str, str]) -> web.Response:
-    """A body in one piece, compressed if that is worth it and the client takes it."""
+    """Make a response in one piece. A body of `PACKED_FROM` bytes is compressed if the client accepts it."""
     if len(body) >= PACKED_FROM:
         headers["Vary"] = "Accept-Encoding"
         if len(body) <= SMALL and reads_gzip(request):
@@ -138,9 +138,11 @@ def _whole(request: web.Request, status: int, body: bytes, headers: dict[str, st
     return web.Response(status=status, body=body, headers=headers)
 
 
-async def _send(request: web.Request, body: Sequence[bytes], *, packed: bool) -> web.StreamResponse:
+async def _send(
+    request: web.Request, body: Sequence[bytes], content_type: str, *, packed: bool
+) -> web.StreamResponse:
     """Send pieces as fast as the client accepts them. Other work runs between two pieces."""
-    headers = {"Content-Type": JSON, "Vary": "Accept-Encoding", **_encoding(packed=packed)}
+    headers = {"Content-Type": content_type, "Vary": "Accept-Encoding", **_encoding(packed=packed)}
     response = web.StreamResponse(headers=headers)
     response.content_length = sum(len(piece) for piece in body)
     await response.prepare(request)

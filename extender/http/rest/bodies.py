@@ -1,4 +1,4 @@
-"""Bodies of large answers. Two are made concurrently, and each is reused while nothing changes (REST-45)."""
+"""Bodies of large answers. At most two are made at once. A body is reused while nothing changes (REST-45)."""
 
 import asyncio
 import zlib
@@ -10,16 +10,16 @@ from extender.http.rest.pace import in_slices
 from extender.rest.routes.reply import Big
 
 AT_ONCE = 2
-"""Large answers that are made concurrently."""
+"""Number of large answers that are made concurrently."""
 
 WAIT = 5.0
-"""Seconds for which a request waits until its body can be made."""
+"""Seconds for which a request waits for its turn."""
 
 STORED = 6
 """Number of stored bodies."""
 
 SMALL = 32 * 2**10
-"""Bytes up to which a body is made anew for each request, and sent and compressed in one step."""
+"""Largest body, in bytes, that is not stored, and that is sent and compressed in one step."""
 
 PACKED_AT_ONCE = 16 * 2**10
 """Bytes that are compressed in one step."""
@@ -50,7 +50,7 @@ class Bodies:
         self._stored: OrderedDict[tuple[str, bool], Body] = OrderedDict()
 
     async def body_of(self, key: str, answer: Big, *, packed: bool) -> Body:
-        """A body; a small one is not compressed. ``key``: the request that it answers. Raises `Crowded`."""
+        """Return the body of a request. A small one is not compressed. Raises `Crowded`."""
         turns = self._turns_alone if answer.alone else self._turns
         try:
             async with asyncio.timeout(self._wait):

@@ -1,4 +1,4 @@
-"""Pace of work that is not a verb: it runs in short slices, with other work of the event loop in between."""
+"""Pace of work that is not a verb. It runs in short slices, and the event loop serves others in between."""
 
 import asyncio
 import time
@@ -11,10 +11,10 @@ SLICE = 0.0005
 """Seconds of one slice. A slice ends with a complete step."""
 
 PIECE = 32 * 2**10
-"""Bytes from which a piece is a whole one. Each is written between two slices."""
+"""Least bytes of a piece, except the last one. Each piece is sent by one write."""
 
 ROUNDS = 3
-"""Rounds of the event loop between two slices. In these, a waiting verb is read and answered."""
+"""Rounds of the event loop between two slices. A waiting verb is read and answered in them."""
 
 
 async def give_way() -> None:
@@ -24,7 +24,7 @@ async def give_way() -> None:
 
 
 async def in_slices(steps: Iterator[bytes]) -> tuple[bytes, ...]:
-    """Everything that steps write, in pieces of some `PIECE` bytes."""
+    """Run all steps, and return what they wrote in pieces of about `PIECE` bytes."""
     found: list[bytes] = []
     piece = bytearray()
     until = time.perf_counter() + SLICE

@@ -22,7 +22,6 @@ from extender.http.rest.answering import Answering, OnBug
 from extender.http.rest.bodies import Bodies
 from extender.http.rest.pace import in_slices
 from extender.http.rest.streams import Streams
-from extender.queueconfig.parsing import parse
 from extender.rest.facts import Facts, InForce, Process
 from extender.rest.indented import indented
 from extender.rest.memory.memory import RestMemory
@@ -75,8 +74,7 @@ class RestService:
         self._rows = StoredRows(self.facts)
         self._asked_at = started
         self._health: Health | None = None
-        self._document = InForce()
-        self._since = 0.0
+        self._config = InForce()
         self._bodies = Bodies(lambda: self._rows.version)
         self._streams = Streams(self.memory.ring, lambda: self.settings)
         router = Router(
@@ -135,20 +133,17 @@ class RestService:
         return Facts(self._engine.view, self._process, in_force, self.memory)
 
     def _in_force(self) -> InForce:
-        """Return the configuration. The document is parsed only when it has changed."""
-        configuration, known = self._configuration, self._document
-        if configuration.checksum != known.checksum or configuration.keys is not known.keys:
-            document = known.document
-            if configuration.checksum != known.checksum:
-                if not self._since:
-                    # With the first document. The name of the cluster stays until a restart (SRC-6).
-                    self._since = self._clock()
-                    self._process = replace(self._process, cluster_id=self.settings.cluster_id)
-                document = parse(configuration.document_text).document
-            self._document = InForce(
-                configuration.partition, document, configuration.checksum, configuration.keys, self._since
-            )
-        return self._document
+        """Return the configuration. With the first document, note the time and the name of the cluster."""
+        offered, known = self._configuration, self._config
+        if offered.document is known.document and offered.keys is known.keys:
+            return known
+        since = known.since
+        if offered.document is not None and not since:
+            since = self._clock()
+            # The name stays until a restart (SRC-6).
+            self._process = replace(self._process, cluster_id=self.settings.cluster_id)
+        self._config = InForce(offered.partition, offered.document, offered.checksum, offered.keys, since)
+        return self._config
 
     def _rows_asked_for(self) -> StoredRows:
         self._asked_at = self._clock()

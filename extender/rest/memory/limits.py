@@ -1,4 +1,4 @@
-"""Records of limits: those of users and groups, and applications that a limit holds back (REST-38)."""
+"""Records about limits of users and groups, and about applications that wait for a limit (REST-38)."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -18,7 +18,7 @@ HELD = {
     Code.USER_MAX_APPLICATIONS_REACHED: Detail.APP_HELD_BY_USER,
     Code.GROUP_MAX_APPLICATIONS_REACHED: Detail.APP_HELD_BY_USER,
 }
-"""A limit of a group counts as its user's, as in YuniKorn."""
+"""Detail by reason. A limit of a user group counts as one of the user, as in YuniKorn."""
 
 FREE = {
     Detail.APP_HELD_BY_QUEUE: Detail.APP_FREE_IN_QUEUE,
@@ -26,11 +26,11 @@ FREE = {
 }
 
 MOST_HELD = 10_000
-"""Applications of which it is remembered that a limit holds them back."""
+"""Number of stored applications that wait for a limit."""
 
 
 class LimitRecords:
-    """Makes records when a limit changes, or begins or ceases to hold an application back."""
+    """Maker of records for limits that change, and for applications that begin or cease to wait for one."""
 
     def __init__(self, put: Put) -> None:
         self._put = put
@@ -38,7 +38,7 @@ class LimitRecords:
         self._limits: Mapping[Tracked, LimitSpec] = {}
 
     def decided(self, app: AppId, verdict: object, *, now: float) -> None:
-        """Compare what holds an application back with what did so before."""
+        """Record that an application began or ceased to wait for a limit."""
         if not isinstance(verdict, Admitted | Refused):
             return
         held = HELD.get(verdict.refusal.code) if isinstance(verdict, Refused) else None
@@ -58,7 +58,7 @@ class LimitRecords:
         self._held.pop(app, None)
 
     def configured(self, view: LedgerView, *, now: float) -> None:
-        """Compare the limits of users and groups, after a document."""
+        """Record changes of limits. Called after each document."""
         old, self._limits = self._limits, dict(_limits(view))
         for key in sorted({*old, *self._limits}):
             limit = self._limits.get(key)
@@ -70,7 +70,7 @@ class LimitRecords:
 
 
 def _limits(view: LedgerView) -> Iterator[tuple[Tracked, LimitSpec]]:
-    """Of several entries of one queue that name the same, the first counts (CFG-13)."""
+    """Yield the limits. Of several entries of a queue for one name, the first counts (CFG-13)."""
     for queue in view.tree:
         for entry in reversed(() if queue.draining else queue.spec.limits):
             for kind, names in (("user", entry.users), ("group", entry.groups)):

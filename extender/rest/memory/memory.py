@@ -80,7 +80,7 @@ class RestMemory:
                 self._reported.pop(uid, None)
 
     def decided(self, record: PodRecord, verdict: object, *, now: float) -> None:
-        """A verb was answered; why a pod was refused is remembered."""
+        """Record the decision of a verb on a pod. The reason of a refusal is stored."""
         if record.membership.application is not None:
             self._limits.decided(record.membership.application, verdict, now=now)
         if not isinstance(verdict, Refused):
@@ -115,14 +115,14 @@ class RestMemory:
                 pass
 
     def planned(self, outcome: Outcome, *, now: float) -> None:
-        """A plan was made or refused; those of lowered quotas are events of their queue."""
+        """Record a plan for a lowered quota as an event of its queue. Other outcomes are ignored."""
         if isinstance(outcome, Plan) and outcome.kind is Kind.QUOTA:
             change, detail = Change.SET, Detail.QUEUE_QUOTA_PREEMPTION
             size = total(victim.size for victim in outcome.victims)
             self._put(of_queue(outcome.queue, change, detail, now=now, size=size))
 
     def drifted(self, drifts: Sequence[Drift]) -> None:
-        """Remember the differences that an audit found."""
+        """Store the differences that an audit found."""
         self.faults.drifts = tuple(f"{each.what}: {each.actual}, not {each.expected}" for each in drifts)
 
     def pass_time(self, *, now: float) -> None:

@@ -20,7 +20,7 @@ from extender.rest.projection.counting import Counted, counted_as
 Put = Callable[[EventRecord], None]
 
 RESTLESS = frozenset({AppState.COMPLETING, AppState.STARTING, AppState.FAILING, AppState.RESUMING})
-"""States that may end by time alone."""
+"""States that may end without an event of a pod."""
 
 
 class KnownPod(NamedTuple):
@@ -44,7 +44,7 @@ class KnownApp(NamedTuple):
     states: tuple[tuple[float, AppState], ...]
     queue: QueuePath | None
     user: str = ""
-    #: User group that it counts for; empty for none.
+    #: User group whose limits count it; empty for none.
     group: str = ""
 
 
@@ -53,7 +53,7 @@ def _ignore(_app: AppId) -> None:
 
 
 class Recording:
-    """Makes records and puts them where they are kept. ``on_forgotten``: called for ended applications."""
+    """Maker of records, for which it calls ``put``. ``on_forgotten``: called for each ended application."""
 
     def __init__(self, put: Put, *, on_forgotten: Callable[[AppId], None] = _ignore) -> None:
         self._put = put
@@ -75,7 +75,7 @@ class Recording:
             self._compare_app(view, app, now)
 
     def pass_time(self, view: LedgerView, *, now: float) -> None:
-        """Record the states of applications that have ended by time alone."""
+        """Record the states of applications that ended without an event of a pod."""
         for app in sorted(self._restless):
             self._compare_app(view, app, now)
 
@@ -101,7 +101,7 @@ class Recording:
                 self._put(each)
 
     def _usage(self, pod: KnownPod, change: Change, now: float) -> Iterator[EventRecord]:
-        """Usage of the user and the group of an allocation's application."""
+        """Record the usage of the user and the user group of an allocation's application."""
         known = self._apps.get(pod.app) if pod.app is not None else None
         if known is None or known.queue is None or pod.counted is not Counted.ALLOCATION:
             return

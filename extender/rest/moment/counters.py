@@ -1,4 +1,4 @@
-"""Counters of queues, users and groups, copied when an application in them may have changed."""
+"""Copies of the counters of queues, users and user groups, made when an application may have changed."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,10 +11,10 @@ from extender.rest.projection.queues import QueueRow, queue_row
 
 
 class Counters:
-    """Copies, and which of them are stale.
+    """Copies of counters, and the keys of those that are stale.
 
-    A counter changes only with a pod of an application in that queue. So a row of an application that is
-    made anew marks its queue, the queues above, and its user and group in them.
+    A counter changes only with a pod of an application in that queue. Therefore a new row of an application
+    marks its queue, the queues above, and its user and user group in them.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Counters:
 
     @property
     def stale(self) -> int:
-        """Number of stale copies."""
+        """Return the number of stale copies."""
         return len(self._stale_queues) + len(self._stale_held)
 
     def mark_root(self) -> None:
@@ -33,24 +33,24 @@ class Counters:
         self._stale_queues[ROOT] = None
 
     def mark_application(self, row: AppRow) -> None:
-        """Mark the counters that an application is a part of."""
+        """Mark the counters to which an application belongs."""
         self._stale_queues.update(dict.fromkeys(row.chain))
         self._stale_held.update(dict.fromkeys(row.tracked()))
 
     def mark_queues(self, paths: Iterable[QueuePath]) -> None:
-        """Mark queues that are known, or were."""
+        """Mark queues, even removed ones."""
         self._stale_queues.update(dict.fromkeys(paths))
 
     def mark_held(self, keys: Iterable[Tracked]) -> None:
-        """Mark keys of usage that are known, or were."""
+        """Mark keys of usage, even removed ones."""
         self._stale_held.update(dict.fromkeys(keys))
 
     def known(self) -> tuple[list[QueuePath], list[Tracked]]:
-        """Queues and keys that have a copy."""
+        """Return the queues and keys that have a copy."""
         return list(self._queues), list(self._held)
 
     def mark_removed(self, view: LedgerView) -> None:
-        """Mark queues that came or went without a word: an empty one is removed after its application."""
+        """Mark queues that were added or removed without an event, such as an empty dynamic queue."""
         if len(view.tree) == len(self._queues):
             return
         for path in [path for path in self._queues if view.tree.get(path) is None]:
@@ -58,7 +58,7 @@ class Counters:
         self.mark_queues(queue.path for queue in view.tree if queue.path not in self._queues)
 
     def copy(self, view: LedgerView, most: int) -> None:
-        """Copy at most that many queues, and as many keys."""
+        """Copy stale counters: at most ``most`` queues, and as many keys."""
         for _ in range(min(most, len(self._stale_queues))):
             path, _none = self._stale_queues.popitem()
             queue = view.tree.get(path)
@@ -75,5 +75,5 @@ class Counters:
                 self._held[key] = usage.held.as_resource()
 
     def taken(self) -> tuple[Mapping[QueuePath, QueueRow], Mapping[Tracked, Resource]]:
-        """All copies, none of which is stale."""
+        """Return all copies. None of them may be stale."""
         return dict(self._queues), dict(self._held)

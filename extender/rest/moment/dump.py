@@ -1,4 +1,4 @@
-"""State dump: everything that the interface answers, at one moment, as one object (REST-14)."""
+"""State dump: all answers of the interface, of one moment and in one object (REST-14)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -10,9 +10,9 @@ from extender.rest.facts import PARTITION, Facts
 from extender.rest.memory.samples import Samples
 from extender.rest.model.dump import EventStream, PlacementRules
 from extender.rest.moment import trees, writing
+from extender.rest.moment.configuration import config_as_json
 from extender.rest.moment.moment import Taking
 from extender.rest.moment.stored import StoredRows
-from extender.rest.projection.config import config_from
 from extender.rest.projection.partitions import cluster_from
 from extender.rest.projection.placement import rules_in_force
 from extender.rest.projection.units import nanoseconds
@@ -29,17 +29,16 @@ def dump(
     now: float,
     log_level: str,
 ) -> Iterator[bytes]:
-    """Pieces of the dump: amounts, counts and names. No other part of a pod's specification is included."""
+    """Yield the dump: amounts, counts and names. No other part of a pod's specification is included."""
     taking = Taking(facts, stored)
     yield from taking
-    # No step is between the moment and these.
+    # No other event can occur between the moment and this line.
     counts = ledger_counts(facts.view)
     moment = taking.moment
     small: dict[str, Callable[[], Any]] = {
         "timestamp": lambda: nanoseconds(now),
         "clusterInfo": lambda: (cluster_from(facts),),
         "placementRules": lambda: (PlacementRules(partition=PARTITION, rules=rules_in_force(facts)),),
-        "config": lambda: config_from(facts.config),
         "appHistory": samples.applications,
         "containerHistory": samples.containers,
         "eventStreams": lambda: tuple(streams),
@@ -50,6 +49,8 @@ def dump(
     for name in sorted(small):
         yield before + _ENCODE(name) + b":" + _ENCODE(small[name]())
         before = b","
+    yield b',"config":'
+    yield from config_as_json(facts.config)
     yield b',"partitions":'
     yield from writing.written_list([writing.partition(moment)])
     yield b',"queues":'

@@ -1,4 +1,4 @@
-"""Moments: references to everything that large answers list, taken between two events."""
+"""Moments: references to all that large answers list, taken between two events."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

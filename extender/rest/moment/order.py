@@ -1,4 +1,4 @@
-"""Sorting in steps: short runs, one at each step, which are merged while they are read."""
+"""Sorting in steps: one short run in each step. The runs are merged while they are read."""
 
 import heapq
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -6,12 +6,12 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-RUN = 200
-"""Values of one run."""
+RUN = 100
+"""Number of values in one run."""
 
 
 def in_order(values: Sequence[T], key: Callable[[T], Any]) -> Generator[bytes, None, Iterator[T]]:
-    """Sort values. Steps write nothing; the result is read lazily, at the cost of log(runs) a value."""
+    """Sort values. Steps yield empty pieces. The result is lazy, and a value of it costs O(log(runs))."""
     runs = []
     for start in range(0, len(values), RUN):
         if start:

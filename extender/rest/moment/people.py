@@ -1,4 +1,4 @@
-"""Users and groups, and what they use of the queues, from a moment (REST-9)."""
+"""Usage of users and user groups, from a moment (REST-9)."""
 
 from collections import defaultdict
 from collections.abc import Generator, Iterator
@@ -11,7 +11,7 @@ from core.queues.users.limits import ANY, Tracked, entry_for
 from core.resource import ZERO, Tally
 from extender.rest.model.usage import GroupUsage, QueueUsage, UserUsage
 from extender.rest.moment.moment import Moment
-from extender.rest.moment.order import RUN
+from extender.rest.moment.order import RUN, in_order
 from extender.rest.moment.trees import apps_by_id, children_of, shown_names, written_tree
 from extender.rest.moment.writing import PLACE, written_list
 from extender.rest.projection.usage import GROUP, USER, is_named, usage_head
@@ -21,9 +21,9 @@ _ENCODE = msgspec.json.Encoder().encode
 
 @dataclass(slots=True)
 class Person:
-    """A user or a group."""
+    """A user or user group."""
 
-    #: Queues in which it uses something, or a limit names it.
+    #: Queues in which it has usage or a limit names it.
     paths: set[QueuePath] = field(default_factory=set)
     #: Names of its applications that count for limits, by queue.
     running: defaultdict[QueuePath, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -37,7 +37,7 @@ People = defaultdict[tuple[str, str], Person]
 
 
 def people(moment: Moment) -> Generator[bytes, None, People]:
-    """All users and groups, by kind and name."""
+    """Collect all users and user groups, by kind and name."""
     found: People = defaultdict(Person)
     yield from _from_usage(moment, found)
     yield from _from_limits(moment, found)
@@ -54,7 +54,7 @@ def _from_usage(moment: Moment, found: People) -> Iterator[bytes]:
 
 
 def _from_limits(moment: Moment, found: People) -> Iterator[bytes]:
-    """The wildcard is a name for groups alone (UGM-5)."""
+    """Add the people that limits name. The wildcard is a name for user groups only (UGM-5)."""
     for at, (path, row) in enumerate(moment.queues.items(), 1):
         for entry in row.spec.limits:
             named = (
@@ -97,14 +97,15 @@ def _from_afloat(moment: Moment, found: People) -> Iterator[bytes]:
 
 
 def everybody(moment: Moment, kind: str) -> Iterator[bytes]:
-    """All users, or all groups, by name."""
+    """Write all users, or all user groups, sorted by name."""
     found = yield from people(moment)
-    names = sorted(name for each, name in found if each == kind and found[each, name].paths)
+    named = [name for (each, name), person in found.items() if each == kind and person.paths]
+    names = yield from in_order(named, str)
     yield from written_list(_person(moment, kind, name, found[kind, name]) for name in names)
 
 
 def one(moment: Moment, kind: str, name: str) -> Generator[bytes, None, bool]:
-    """Show a user or group. Writes nothing, and is False, if it uses nothing and no limit names it."""
+    """Write a user or user group. Returns False, and writes nothing, without usage and without a limit."""
     found = yield from people(moment)
     person = found.get((kind, name))
     if person is None or not person.paths:
@@ -115,7 +116,11 @@ def one(moment: Moment, kind: str, name: str) -> Generator[bytes, None, bool]:
 
 
 def _person(moment: Moment, kind: str, name: str, person: Person) -> Iterator[bytes]:
-    paths = {above for path in person.paths for above in _with_ancestors(path)}
+    paths: set[QueuePath] = set()
+    for at, path in enumerate(person.paths, 1):
+        paths.update(_with_ancestors(path))
+        if at % RUN == 0:
+            yield b""
     children = yield from children_of(tuple(paths))
 
     def head(path: QueuePath) -> QueueUsage:

@@ -1,7 +1,7 @@
 """Rows of pods and applications. Each is made once and stored until its contents may have changed.
 
-A row is a frozen value, of no interest to the garbage collector. Rows are what large answers list, so that
-one moment can be taken by copying references.
+Large answers list rows, so a moment is taken by copying references. Rows are frozen, and the garbage
+collector does not track them.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ _ENCODER = msgspec.json.Encoder()
 
 
 class PodRow(msgspec.Struct, frozen=True, gc=False):
-    """A request, an allocation or a foreign allocation."""
+    """Row of a request, an allocation or a foreign allocation."""
 
     uid: PodUid
     counted: Counted
@@ -35,40 +35,40 @@ class PodRow(msgspec.Struct, frozen=True, gc=False):
     app: AppId | None
     #: Node of the pod; empty for a request.
     node: NodeName
-    #: Time in nanoseconds, by which lists are sorted.
+    #: Time in nanoseconds. Lists are sorted by it.
     at: int
     size: Resource
     placeholder: bool
     priority: int
     #: Nodes that are nominated or reserved for the pod.
     awaits: tuple[NodeName, ...]
-    #: Quota that is reserved for it while it has no node; None for none.
+    #: Quota that is reserved for the pod while it has no node; None for none.
     afloat: Resource | None
-    #: The row as JSON.
+    #: JSON of the row.
     written: bytes
 
 
 class AppRow(msgspec.Struct, frozen=True, gc=False):
-    """An application without its pods."""
+    """Row of an application, without its pods."""
 
     id: AppId
     state: AppState
-    #: States that it was in, by which a change is noticed.
+    #: All past and present states. A change of state replaces them.
     states: tuple[tuple[float, AppState], ...]
     queue: QueuePath | None
-    #: Paths of its queue and those above it.
+    #: Paths of its queue and of the queues above.
     chain: tuple[QueuePath, ...]
     user: str
-    #: User group that it counts for; empty for none.
+    #: User group whose limits count it; empty for none.
     group: str
     #: True if it counts for the limit on running applications.
     counts: bool
-    #: Submission, id and time of its end, by which lists are sorted.
+    #: Submission, id and time of the end. Lists are sorted by it.
     order: tuple[float, AppId, float]
     head: App
 
     def tracked(self) -> Iterator[Tracked]:
-        """Keys of its user and its group in its queue and above."""
+        """Yield the keys of its user and its user group in its queue and above."""
         for path in self.chain:
             yield Tracked("user", self.user, path)
             if self.group:
@@ -118,7 +118,7 @@ def _shown(
 
 
 def app_row(facts: Facts, application: Application) -> AppRow:
-    """Make the row of an application, alive or ended."""
+    """Make the row of an application, live or ended."""
     leaf = facts.view.tree.get(application.queue) if application.queue is not None else None
     return AppRow(
         application.id,

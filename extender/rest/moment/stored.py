@@ -11,17 +11,17 @@ from extender.rest.facts import Facts
 from extender.rest.moment.counters import Counters
 from extender.rest.moment.rows import AppRow, PodRow, app_row, pod_row
 
-AT_ONCE = 10
-"""Stale rows that are remade in one step."""
+AT_ONCE = 5
+"""Number of stale rows that are remade in one step."""
 
-MARKED_AT_ONCE = 1000
-"""Rows that are marked in one step."""
+MARKED_AT_ONCE = 500
+"""Number of rows that are marked in one step."""
 
-LAST = 20
-"""Stale rows that may be left when a moment is taken; those are made together with it."""
+LAST = 10
+"""Number of stale rows that may remain before the last step, which remakes them and takes the moment."""
 
 CHANGING = frozenset({AppState.COMPLETING, AppState.STARTING, AppState.FAILING, AppState.RESUMING})
-"""States that may end by time alone."""
+"""States that may end without an event of a pod."""
 
 K = TypeVar("K", AppId, NodeName)
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class Groups(Generic[K]):
         return len(self._changed)
 
     def copy_changed(self, most: int) -> None:
-        """Copy that many of the groups that have changed."""
+        """Copy at most ``most`` changed groups."""
         for _ in range(min(most, len(self._changed))):
             key, _none = self._changed.popitem()
             members = self._members.get(key)
@@ -82,7 +82,7 @@ class StoredRows:
         self.apps: dict[AppId, AppRow] = {}
         self.counters = Counters()
         self._pods: dict[PodUid, PodRow] = {}
-        #: Application of each pod when its row was made, also of pods that no answer lists.
+        #: Application of each pod at its last check, unless the row of the pod has it.
         self._app_of: dict[PodUid, AppId] = {}
         self._stale_pods: dict[PodUid, None] = {}
         self._stale_apps: dict[AppId, None] = {}
@@ -91,9 +91,9 @@ class StoredRows:
         self.awaiting: dict[PodUid, PodRow] = {}
         #: Rows of pods with reserved quota and no node.
         self.afloat: dict[PodUid, PodRow] = {}
-        #: Applications whose state may end by time alone.
+        #: Applications whose state may end without an event of a pod.
         self._changing: dict[AppId, None] = {}
-        #: Nodes that were held for pods at the last look.
+        #: Node reservations at the last check.
         self._held: dict[NodeName, PodUid] = {}
 
     # -- marking ---------------------------------------------------------------------------------------------
@@ -130,7 +130,9 @@ class StoredRows:
 
     def _mark(self, uid: PodUid) -> None:
         self._stale_pods[uid] = None
-        for app in (self._app_of.get(uid), _app_now(self._facing(), uid)):
+        row = self._pods.get(uid)
+        known = row.app if row is not None else None
+        for app in (known, self._app_of.get(uid), _app_now(self._facing(), uid)):
             if app is not None:
                 self._stale_apps[app] = None
 
@@ -141,14 +143,15 @@ class StoredRows:
         while True:
             while not self._whole:
                 yield from self._mark_everything()
-            self._mark_changed()
+            if self._stale_count() <= LAST:
+                self._mark_changed()
             if self._stale_count() <= LAST:
                 return
             self._make(AT_ONCE)
             yield
 
     def finish(self) -> None:
-        """Make the last stale ones."""
+        """Remake the last stale rows."""
         while self._stale_count():
             self._make(AT_ONCE)
             self.counters.mark_removed(self._facing().view)
@@ -167,7 +170,7 @@ class StoredRows:
         for apps in _parts(list(self.apps)):
             yield
             self._stale_apps.update(dict.fromkeys(apps))
-        # A list of what the ledger has is copied at once; names are read of a part at each step.
+        # The records are copied in one step. Their names are read in parts.
         for records in _parts(list(view.pods())):
             yield
             self._stale_pods.update((each.uid, None) for each in records)
@@ -175,13 +178,17 @@ class StoredRows:
             yield
             self._stale_apps.update((each.id, None) for each in applications)
         queues, keys = self.counters.known()
-        self.counters.mark_queues([*queues, *(queue.path for queue in view.tree)])
-        yield
-        self.counters.mark_held([*keys, *(key for key, _ in view.book)])
-        yield
+        self.counters.mark_queues(queues)
+        self.counters.mark_held(keys)
+        for parts in _parts(list(view.tree)):
+            yield
+            self.counters.mark_queues(each.path for each in parts)
+        for entries in _parts(list(view.book)):
+            yield
+            self.counters.mark_held(key for key, _ in entries)
 
     def _mark_changed(self) -> None:
-        """Mark what no event names: states that end by time, nodes held or let go, and queues removed."""
+        """Mark changes that no event names: states ended by time, node reservations, removed queues."""
         view = self._facing().view
         for app in self._changing:
             application = view.application(app)
@@ -195,7 +202,7 @@ class StoredRows:
         self.counters.mark_removed(view)
 
     def _make(self, most: int) -> None:
-        """Make stale rows of one kind: what is made from others comes after them."""
+        """Remake stale rows of one kind. Rows that depend on others come later."""
         facts = self._facing()
         if self._stale_pods:
             for _ in range(min(most, len(self._stale_pods))):
@@ -233,7 +240,9 @@ class StoredRows:
                 self.by_app.add(row.app, row)
 
     def _note_app(self, uid: PodUid, app: AppId | None) -> None:
-        if app is None:
+        row = self._pods.get(uid)
+        # A second entry for every pod would double the longest step, in which the table grows.
+        if app is None or (row is not None and row.app == app):
             self._app_of.pop(uid, None)
         else:
             self._app_of[uid] = app

@@ -1,4 +1,4 @@
-"""Queues, and what users and groups use of them, from a moment (REST-6, REST-9). One step for each queue."""
+"""Queues from a moment, each in a step of its own (REST-6). The trees of users and groups use it, too."""
 
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -25,18 +25,18 @@ Children = Mapping[QueuePath, Sequence[QueuePath]]
 
 @dataclass(slots=True)
 class Running:
-    """Applications that count for the limits of queues, with the queues above theirs."""
+    """Applications that count for limits, by queue. Each counts in its queue and above."""
 
-    #: Number of those that run, by queue.
+    #: Number of running applications, by queue.
     numbers: defaultdict[QueuePath, int] = field(default_factory=lambda: defaultdict(int))
-    #: Names of those that do not run yet, by queue.
+    #: Names of applications that do not run yet, by queue.
     waiting: defaultdict[QueuePath, list[str]] = field(default_factory=lambda: defaultdict(list))
     #: Quota that is reserved for pods without a node, by queue.
     afloat: defaultdict[QueuePath, Tally] = field(default_factory=lambda: defaultdict(Tally))
 
 
 def shown_names(moment: Moment) -> Generator[bytes, None, Callable[[AppId], str]]:
-    """Name of an application: its id alone if no other that lives has it."""
+    """Return a function that names an application: by its id alone if that is unique among live ones."""
     namesakes: defaultdict[str, int] = defaultdict(int)
     for at, app in enumerate(moment.apps, 1):
         namesakes[app.name] += 1
@@ -46,7 +46,7 @@ def shown_names(moment: Moment) -> Generator[bytes, None, Callable[[AppId], str]
 
 
 def apps_by_id(moment: Moment) -> Generator[bytes, None, Iterator[AppRow]]:
-    """Applications that live, by their ids."""
+    """Return the live applications, sorted by id."""
     return (yield from in_order(tuple(moment.apps.values()), key=lambda each: each.id))
 
 
@@ -71,7 +71,7 @@ def running(moment: Moment) -> Generator[bytes, None, Running]:
 
 
 def children_of(paths: Sequence[QueuePath]) -> Generator[bytes, None, Children]:
-    """Paths below each path, sorted."""
+    """Return the paths below each path, sorted."""
     found: defaultdict[QueuePath, list[QueuePath]] = defaultdict(list)
     for at, path in enumerate((yield from in_order(paths, key=lambda each: each)), 1):
         parent = parent_path(path)
@@ -83,7 +83,7 @@ def children_of(paths: Sequence[QueuePath]) -> Generator[bytes, None, Children]:
 
 
 def written_tree(path: QueuePath, head: Callable[[QueuePath], Answer], children: Children) -> Iterator[bytes]:
-    """An object and those below it. ``head``: an object whose ``children`` are one place if there are any."""
+    """Write an object and those below it. ``head()``: an object, with a place for its children."""
     below = children.get(path, ())
     before, _, after = _ENCODE(head(path)).partition(b"\0")
     yield before
@@ -98,13 +98,13 @@ def written_tree(path: QueuePath, head: Callable[[QueuePath], Answer], children:
 
 
 def queue_tree(moment: Moment) -> Iterator[bytes]:
-    """The root with all that is below it. It alone names the partition."""
+    """Write the root with all queues below it. Only the root names the partition."""
     yield from _queue(moment, ROOT, partition=PARTITION, subtree=True)
     yield b"\n"
 
 
 def one_queue(moment: Moment, path: QueuePath, *, subtree: bool) -> Iterator[bytes]:
-    """A queue by itself, or with all that is below it."""
+    """Write a queue, alone or with all queues below it."""
     yield from _queue(moment, path, partition="", subtree=subtree)
     yield b"\n"
 
@@ -137,7 +137,7 @@ def _queue(moment: Moment, path: QueuePath, *, partition: str, subtree: bool) ->
 
 
 def _left_above(moment: Moment, path: QueuePath) -> Iterator[tuple[QueuePath, Limit]]:
-    """Headroom of the queue above, under the limits of all that are above it."""
+    """Yield the headroom of the parent under all limits above, if there is a parent."""
     left, above = UNLIMITED, parent_path(path)
     each = above
     while each is not None:

@@ -16,7 +16,7 @@ from core.workload.states import ENDED, AppState
 from extender.rest.facts import PARTITION
 from extender.rest.model.answer import Answer
 from extender.rest.model.applications import NO_REQUEST
-from extender.rest.model.nodes import Node, NodeUtilizations
+from extender.rest.model.nodes import NodeUtilizations
 from extender.rest.moment.moment import Moment
 from extender.rest.moment.order import RUN, in_order
 from extender.rest.moment.rows import AppRow, PodRow, app_row
@@ -27,25 +27,31 @@ from extender.rest.projection.units import amounts
 
 _ENCODER = msgspec.json.Encoder()
 
-ROWS = 200
-"""Rows that are written in one step."""
+ROWS = 100
+"""Number of rows that are written in one step."""
 
 PLACE: Any = msgspec.Raw(b"\0")
-"""Where rows are put into an object. No JSON has this byte."""
+"""Placeholder for rows in an encoded object. No JSON contains this byte."""
 
 _BY_TIME = attrgetter("at", "uid")
 _ORDER = attrgetter("order")
 
 
 def written_list(parts: Iterable[Iterator[bytes]]) -> Iterator[bytes]:
-    """Pieces of a list of objects. ``parts``: the pieces of each object."""
+    """Write a list of objects with a final newline. ``parts``: the pieces of each object."""
+    yield from inner_list(parts)
+    yield b"\n"
+
+
+def inner_list(parts: Iterable[Iterator[bytes]]) -> Iterator[bytes]:
+    """Write a list of objects inside an answer. ``parts``: the pieces of each object."""
     before = b"["
     for each in parts:
         for piece in each:
             yield before + piece
             before = b""
         before = b","
-    yield b"[]\n" if before == b"[" else b"]\n"
+    yield b"[]" if before == b"[" else b"]"
 
 
 @dataclass(slots=True)
@@ -57,12 +63,12 @@ class Rows:
 
     @property
     def place(self) -> Any:
-        """Where they are put into their object."""
+        """Return the value for their place in the object."""
         return (PLACE,) if self.number else ()
 
 
 def _with_rows(head: Answer, *lists: Rows) -> Iterator[bytes]:
-    """An object with rows at the places for them, of which there is one for each list that is not empty."""
+    """Write an object with its rows. It has one place for each list that is not empty."""
     before, *texts = _ENCODER.encode(head).split(b"\0")
     piece = bytearray(before)
     for rows, after in zip((each for each in lists if each.number), texts, strict=True):
@@ -79,7 +85,7 @@ def _with_rows(head: Answer, *lists: Rows) -> Iterator[bytes]:
 def _rows_of(
     rows: Sequence[PodRow], *kinds: Counted
 ) -> Generator[bytes, None, list[tuple[list[PodRow], Rows]]]:
-    """Rows of each kind, as they come and in order."""
+    """Return the rows of each kind, unsorted and sorted."""
     by_kind: dict[Counted, list[PodRow]] = {kind: [] for kind in kinds}
     for start in range(0, len(rows), ROWS):
         if start:
@@ -102,12 +108,11 @@ def size_of(rows: Iterable[PodRow]) -> Resource:
 
 
 def _size_in_steps(rows: Sequence[PodRow]) -> Generator[bytes, None, Resource]:
-    """Sum of the sizes of very many pods."""
+    """Return the total size of many pods."""
     parts = []
     for start in range(0, len(rows), ROWS):
-        if start:
-            yield b""
         parts.append(size_of(rows[start : start + ROWS]))
+        yield b""
     return Resource.sum_of(*parts)
 
 
@@ -115,7 +120,7 @@ def _size_in_steps(rows: Sequence[PodRow]) -> Generator[bytes, None, Resource]:
 
 
 def partition(moment: Moment) -> Iterator[bytes]:
-    """The partition with its amounts and numbers (REST-5)."""
+    """Write the partition with its amounts and numbers (REST-5)."""
     counts: Counter[str] = Counter()
     states = (each.state for each in chain[AppRow | Application](moment.apps.values(), moment.ended))
     for at, state in enumerate(states, 1):
@@ -141,29 +146,32 @@ def partition(moment: Moment) -> Iterator[bytes]:
 # -- nodes ---------------------------------------------------------------------------------------------------
 
 
-def node_names(moment: Moment) -> list[NodeName]:
-    """Return the names of all nodes, and of unknown nodes that pods name."""
-    return sorted({*moment.nodes, *moment.on_nodes})
+def node_names(moment: Moment) -> Generator[bytes, None, Iterator[NodeName]]:
+    """Return the names of all nodes, and of unknown nodes that have pods, sorted."""
+    return (yield from in_order(list({**moment.nodes, **moment.on_nodes}), str))
 
 
 def all_nodes(moment: Moment) -> Iterator[bytes]:
-    """Nodes sorted by name, each with its pods sorted by time (REST-8)."""
-    reserved = _reservations(moment)
-    return written_list(_node(moment, name, reserved) for name in node_names(moment))
+    """Write the nodes sorted by name, each with its pods sorted by time (REST-8)."""
+    reserved = yield from _reservations(moment)
+    names = yield from node_names(moment)
+    yield from written_list(_node(moment, name, reserved.get(name, set())) for name in names)
 
 
 def one_node(moment: Moment, name: NodeName) -> Iterator[bytes]:
-    """A node with its pods."""
-    yield from _node(moment, name, _reservations(moment))
+    """Write a node with its pods."""
+    reserved = yield from _reservations(moment)
+    yield from _node(moment, name, reserved.get(name, set()))
     yield b"\n"
 
 
 def node_utilizations(moment: Moment) -> Iterator[bytes]:
-    """Each node in a step of its own, then each resource (REST-37)."""
+    """Write the utilization of all nodes (REST-37). Each node takes a step, then each resource."""
     buckets: dict[str, Buckets] = {}
-    for name in node_names(moment):
-        add_node(buckets, _head(moment, name, {}))
-        yield b""
+    for name in (yield from node_names(moment)):
+        rows = moment.on_nodes.get(name, ())
+        placed = yield from _size_in_steps([row for row in rows if row.counted is Counted.ALLOCATION])
+        add_node(buckets, head_from(name, moment.nodes.get(name), allocated=placed))
     head = NodeUtilizations(
         cluster_id=moment.facts.process.cluster_id,
         partition=PARTITION,
@@ -176,32 +184,32 @@ def node_utilizations(moment: Moment) -> Iterator[bytes]:
     yield after + b"\n"
 
 
-def _node(moment: Moment, name: NodeName, reserved: dict[NodeName, tuple[PodUid, ...]]) -> Iterator[bytes]:
+def _node(moment: Moment, name: NodeName, reserved: set[PodUid]) -> Iterator[bytes]:
     split = yield from _rows_of(moment.on_nodes.get(name, ()), Counted.ALLOCATION, Counted.FOREIGN)
-    (_, allocations), (_, foreign) = split
-    head = msgspec.structs.replace(
-        _head(moment, name, reserved), allocations=allocations.place, foreign_allocations=foreign.place
-    )
-    yield from _with_rows(head, allocations, foreign)
-
-
-def _head(moment: Moment, name: NodeName, reserved: dict[NodeName, tuple[PodUid, ...]]) -> Node:
-    rows = moment.on_nodes.get(name, ())
-    return head_from(
+    (managed, allocations), (others, foreign) = split
+    head = head_from(
         name,
         moment.nodes.get(name),
-        allocated=size_of(row for row in rows if row.counted is Counted.ALLOCATION),
-        occupied=size_of(row for row in rows if row.counted is Counted.FOREIGN),
-        reservations=reserved.get(name, ()),
+        allocated=(yield from _size_in_steps(managed)),
+        occupied=(yield from _size_in_steps(others)),
+        reservations=tuple(sorted(reserved)),
+    )
+    yield from _with_rows(
+        msgspec.structs.replace(head, allocations=allocations.place, foreign_allocations=foreign.place),
+        allocations,
+        foreign,
     )
 
 
-def _reservations(moment: Moment) -> dict[NodeName, tuple[PodUid, ...]]:
+def _reservations(moment: Moment) -> Generator[bytes, None, dict[NodeName, set[PodUid]]]:
+    """Return the pods for which each node is nominated or reserved."""
     found: defaultdict[NodeName, set[PodUid]] = defaultdict(set)
-    for row in moment.awaiting:
+    for at, row in enumerate(moment.awaiting, 1):
         for node in row.awaits:
             found[node].add(row.uid)
-    return {node: tuple(sorted(uids)) for node, uids in found.items()}
+        if at % RUN == 0:
+            yield b""
+    return found
 
 
 # -- applications --------------------------------------------------------------------------------------------
@@ -211,14 +219,14 @@ Wanted = Callable[[AppRow], bool]
 
 
 def every_one(_row: AppRow) -> bool:
-    """Want every application."""
+    """Accept every application."""
     return True
 
 
 def active_applications(
     moment: Moment, wanted: Wanted = every_one
 ) -> Generator[bytes, None, Iterator[AppRow]]:
-    """Applications that live and are wanted, by submission and id (REST-25)."""
+    """Return the wanted live applications, sorted by submission and id (REST-25)."""
     found = []
     for at, each in enumerate(moment.apps.values(), 1):
         if each.state not in ENDED and wanted(each):
@@ -229,24 +237,24 @@ def active_applications(
 
 
 def applications(moment: Moment, wanted: Wanted = every_one) -> Iterator[bytes]:
-    """Each with its pods by time (REST-32)."""
+    """Write the wanted live applications, each with its pods sorted by time (REST-32)."""
     rows = yield from active_applications(moment, wanted)
     yield from written_list(_application(moment, row) for row in rows)
 
 
 def one_application(moment: Moment, row: AppRow) -> Iterator[bytes]:
-    """An application with its pods."""
+    """Write an application with its pods."""
     yield from _application(moment, row)
     yield b"\n"
 
 
 def ended_applications(moment: Moment, *, rejected: bool) -> Iterator[bytes]:
-    """Applications that were rejected, with and without pods that are left, or that ended otherwise."""
+    """Write the rejected applications, or the completed and failed ones."""
     yield from written_list((yield from _ended_parts(moment, rejected=rejected)))
 
 
 def every_application(moment: Moment) -> Iterator[bytes]:
-    """Applications that live, those that ended and those that were rejected, in one list (REST-14)."""
+    """Write the live, the ended and the rejected applications in one list (REST-14)."""
     live = yield from active_applications(moment)
     completed = yield from _ended_parts(moment, rejected=False)
     rejected = yield from _ended_parts(moment, rejected=True)

@@ -1,12 +1,11 @@
-"""The configuration in force as JSON and as YAML (REST-27)."""
+"""Parts of the configuration in force (REST-27). A partition and a queue come without their queues."""
 
 from typing import Any
-
-import yaml
 
 from extender.queueconfig import schema
 from extender.rest.facts import InForce
 from extender.rest.members import members
+from extender.rest.model.answer import Answer
 from extender.rest.model.config import (
     Config,
     ConfigFilter,
@@ -25,11 +24,9 @@ _VERBATIM = frozenset({"Properties", "Guaranteed", "Max", "MaxResources", "Resou
 """Members whose values are mappings with keys of the user's choice. These keys stay as they are."""
 
 
-def config_from(config: InForce) -> Config:
-    """Build the answer. Quantities and texts are copied as written."""
-    document = config.document
+def config_head(config: InForce) -> Config:
+    """Build the answer without its partitions."""
     return Config(
-        partitions=tuple(_partition(each) for each in document.partitions) if document is not None else (),
         checksum=config.checksum,
         extra=dict(sorted(config.keys.items())),
         deadlock_detection_enabled=False,
@@ -37,10 +34,10 @@ def config_from(config: InForce) -> Config:
     )
 
 
-def config_yaml(config: InForce) -> str:
-    """Encode as YAML, with names of members in lower case and without empty structures."""
-    text: str = yaml.safe_dump(_lower(members(config_from(config))), sort_keys=False, allow_unicode=True)
-    return text
+def members_in_yaml(part: Answer) -> dict[str, Any]:
+    """Return the members of a part for YAML, with names in lower case and without empty structures."""
+    found: dict[str, Any] = _lower(members(part))
+    return found
 
 
 def _lower(value: Any, *, verbatim: bool = False) -> Any:
@@ -53,10 +50,11 @@ def _lower(value: Any, *, verbatim: bool = False) -> Any:
     return [_lower(each) for each in value] if isinstance(value, list) else value
 
 
-def _partition(section: schema.PartitionSection) -> ConfigPartition:
+def partition_section(section: schema.PartitionSection) -> ConfigPartition:
+    """Build a partition. Quantities and texts are copied as written."""
     return ConfigPartition(
         name=section.name,
-        queues=tuple(_queue(each) for each in section.queues or ()),
+        queues=(),
         placement_rules=tuple(_rule(each) for each in section.placementrules),
         limits=tuple(_limit(each) for each in section.limits),
         preemption=ConfigPreemption(
@@ -70,7 +68,8 @@ def _partition(section: schema.PartitionSection) -> ConfigPartition:
     )
 
 
-def _queue(section: schema.QueueSection) -> ConfigQueue:
+def queue_section(section: schema.QueueSection) -> ConfigQueue:
+    """Build a queue. Quantities and texts are copied as written."""
     return ConfigQueue(
         name=section.name,
         parent=section.parent,
@@ -80,7 +79,6 @@ def _queue(section: schema.QueueSection) -> ConfigQueue:
         admin_acl=section.adminacl,
         submit_acl=section.submitacl,
         child_template=_template(section.childtemplate or schema.ChildTemplate()),
-        queues=tuple(_queue(each) for each in section.queues),
         limits=tuple(_limit(each) for each in section.limits),
     )
 

@@ -8,7 +8,7 @@ import msgspec
 from core.ids import NodeName, PodUid
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import LedgerView
-from core.resource import Resource
+from core.resource import ZERO, Resource
 from core.workload.nodes.node import NodeFacts
 from extender.rest.facts import PARTITION, Facts
 from extender.rest.model.applications import Allocation, ForeignAllocation
@@ -30,12 +30,12 @@ Reserved = dict[NodeName, tuple[str, ...]]
 
 
 def node_names(view: LedgerView) -> list[NodeName]:
-    """Nodes that are known, and names of others on which pods are, which may be gone or not shown yet."""
+    """Return the names of the known nodes, and of unknown nodes that have pods."""
     return sorted({*view.nodes, *(name for name in view.nodes_in_use() if is_shown(view, name))})
 
 
 def is_shown(view: LedgerView, name: NodeName) -> bool:
-    """True for a node that is known or has pods. A Binding that may not be posted yet shows none."""
+    """True for a node that is known or has pods. A Binding that still waits does not count."""
     if name in view.nodes:
         return True
     use = view.use_of(name)
@@ -49,7 +49,7 @@ def all_nodes(facts: Facts) -> tuple[Node, ...]:
 
 
 def one_node(facts: Facts, name: str) -> Node | None:
-    """None for a name that neither the cluster nor a pod has."""
+    """Return a node; None for a name that neither the cluster nor a pod has."""
     if not is_shown(facts.view, NodeName(name)):
         return None
     return node_from(facts, NodeName(name), reservations(facts.view))
@@ -91,8 +91,8 @@ def head_from(
     known: NodeFacts | None,
     *,
     allocated: Resource,
-    occupied: Resource,
-    reservations: tuple[str, ...],
+    occupied: Resource = ZERO,
+    reservations: tuple[str, ...] = (),
 ) -> Node:
     """Build the answer for a node without its pods. ``known``: None for a node that is not in the ledger."""
     capacity = (known.allocatable if known is not None else Resource({})).pruned()
@@ -157,7 +157,7 @@ def add_node(buckets: dict[str, Buckets], node: Node) -> None:
 
 
 def utilizations(facts: Facts, nodes: Iterable[Node]) -> NodeUtilizations:
-    """How many nodes, which come by name, are how full, by resource."""
+    """Count nodes by resource and utilization. ``nodes``: sorted by name."""
     buckets: dict[str, Buckets] = {}
     for node in nodes:
         add_node(buckets, node)
@@ -166,7 +166,7 @@ def utilizations(facts: Facts, nodes: Iterable[Node]) -> NodeUtilizations:
 
 
 def utilization_from(kind: str, named: Buckets) -> Utilization:
-    """Ten buckets of one resource."""
+    """Return the ten buckets of one resource."""
     buckets = (
         Bucket(bucket_name=BUCKETS[at], num_of_nodes=len(each), node_names=tuple(each))
         for at, each in enumerate(named)
@@ -175,5 +175,5 @@ def utilization_from(kind: str, named: Buckets) -> Utilization:
 
 
 def bucket_of(percent: int) -> int:
-    """The first of ten for up to 10 percent, the last for more than 90, and for more than 100."""
+    """Return the number of a bucket: 0 for up to 10 percent, 9 for more than 90."""
     return min(max(0, -(-percent // 10) - 1), len(BUCKETS) - 1)

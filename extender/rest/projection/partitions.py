@@ -45,7 +45,7 @@ def partition_from(facts: Facts) -> Partition:
 
 
 def partition_head(facts: Facts) -> Partition:
-    """The partition without its amounts and numbers."""
+    """Build the answer for the partition without its amounts and numbers."""
     view = facts.view
     return Partition(
         cluster_id=facts.process.cluster_id,

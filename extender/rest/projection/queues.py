@@ -22,7 +22,7 @@ from extender.rest.projection.units import amounts, limits, nanoseconds, percent
 
 
 class QueueRow(NamedTuple):
-    """A queue at one moment: references to what never changes, and copies of its counters."""
+    """A queue at one moment: references to constant values, and copies of its counters."""
 
     path: QueuePath
     #: Path of the parent; empty for the root.
@@ -44,7 +44,7 @@ class QueueRow(NamedTuple):
 
 
 def queue_row(queue: LiveQueue) -> QueueRow:
-    """Copy what a queue is now. Cost: some five microseconds."""
+    """Copy the present state of a queue. Cost: about five microseconds."""
     return QueueRow(
         queue.path,
         queue.parent.path if queue.parent is not None else "",
@@ -65,27 +65,27 @@ def queue_row(queue: LiveQueue) -> QueueRow:
 
 @dataclass(frozen=True, slots=True)
 class Reclaims:
-    """Queues that give up pods because their quota shrank."""
+    """Queues whose pods are evicted because their quota shrank."""
 
-    #: Queues that do so now.
+    #: Queues whose pods are being evicted now.
     running: frozenset[QueuePath] = frozenset()
-    #: Time at which each begins or began.
+    #: Past or future start, by queue.
     starts: Mapping[QueuePath, float] = field(default_factory=dict)
 
 
 def reclaims_of(view: LedgerView) -> Reclaims:
-    """Cost: O(queues with a lowered quota)."""
+    """Return the queues with a lowered quota. Cost: O(such queues)."""
     return Reclaims(frozenset(view.reclaims), dict(view.reclaim_starts()))
 
 
 def queue_tree(facts: Facts) -> Queue:
-    """The root with all that is below it. It alone names the partition."""
+    """Build the answer for the root with all queues below it. Only the root names the partition."""
     found = _queue(facts, facts.view.tree.root, afloat_of(facts.view), subtree=True)
     return msgspec.structs.replace(found, partition=PARTITION)
 
 
 def one_queue(facts: Facts, queue: LiveQueue, *, subtree: bool = False) -> Queue:
-    """A queue by itself, or with all that is below it."""
+    """Build the answer for a queue, alone or with all queues below it."""
     return _queue(facts, queue, afloat_of(facts.view), subtree=subtree)
 
 
@@ -106,7 +106,7 @@ def _queue(facts: Facts, queue: LiveQueue, afloat: Afloat, *, subtree: bool) -> 
 
 
 def own_left(row: QueueRow) -> Limit:
-    """Capacity left under a queue's own limit; without any limit every resource is unlimited."""
+    """Return the capacity left under a queue's own max. Without a max, every resource is unlimited."""
     return row.max.minus(row.held) if row.max is not None else UNLIMITED
 
 
@@ -119,10 +119,10 @@ def queue_from(
     waiting: tuple[str, ...],
     reclaims: Reclaims,
 ) -> Queue:
-    """A queue without its children.
+    """Build the answer for a queue without its children.
 
     ``afloat``: quota in it that is reserved for pods without a node. ``left``: headroom under all limits.
-    ``running``: number of applications that run. ``waiting``: ids of those that count and do not run yet.
+    ``running``: number of running applications. ``waiting``: ids of those that count but do not run yet.
     """
     known = row.properties
     used = (row.held - afloat).pruned() if afloat is not None else row.held

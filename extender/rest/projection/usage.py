@@ -81,7 +81,7 @@ def _usage(facts: Facts, afloat: Afloat, queue: Queue, kind: str, name: str) -> 
 def usage_head(
     path: QueuePath, *, held: Resource, running: tuple[str, ...], limit: LimitSpec | None
 ) -> QueueUsage:
-    """Usage in a queue, without that in the queues below."""
+    """Build the usage in a queue, without the queues below it."""
     return QueueUsage(
         queue_path=path,
         resource_usage=amounts(held),
@@ -92,7 +92,7 @@ def usage_head(
 
 
 def is_named(limit: LimitSpec | None, kind: str, name: str) -> bool:
-    """True if a limit names a user or group, and holds not only by the wildcard."""
+    """True if a limit names a user or user group itself, and not only by the wildcard."""
     return limit is not None and name in (limit.users if kind == USER else limit.groups)
 
 

@@ -1,6 +1,6 @@
-"""Answers from the ledger: each is of one moment and made in steps (REST-45).
+"""Answers from the ledger. Each shows one moment and is made in steps (REST-45).
 
-What is wrong with a request is told before anything is made. What is gone at the moment is not found.
+Errors of a request are reported before the answer is begun. An object that has gone by then is not found.
 """
 
 from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ Written = Callable[[Moment], Iterator[bytes]]
 
 
 class MomentRoutes:
-    """``facts``: those of the moment; ``stored``: rows that are stored between answers."""
+    """Routes to these answers. ``facts()``: the present facts. ``stored()``: rows stored between answers."""
 
     def __init__(self, facts: Callable[[], Facts], stored: Callable[[], StoredRows]) -> None:
         self._facts = facts
@@ -60,12 +60,12 @@ class MomentRoutes:
         return self._from_moment(lambda moment: writing.written_list([writing.partition(moment)]))
 
     def queues(self, _ask: Ask, names: Names) -> Reply:
-        """An object: the root with the whole tree."""
+        """Show the root with the whole tree, as an object."""
         check_partition(names)
         return self._from_moment(trees.queue_tree)
 
     def queue(self, ask: Ask, names: Names) -> Reply:
-        """``subtree``: with any value, even ``false``."""
+        """Show one queue. The parameter ``subtree`` counts with any value, even ``false``."""
         check_partition(names)
         path, subtree = self._queue_in(queue_name_in(names)), "subtree" in ask.query
 
@@ -77,7 +77,7 @@ class MomentRoutes:
         return self._from_moment(written)
 
     def _queue_in(self, name: str) -> QueuePath:
-        """Letter case does not matter (Q-12)."""
+        """Return the path of a known queue. Letter case does not matter (Q-12)."""
         found = self._facts().view.tree.get(QueuePath(name))
         if found is None:
             raise not_found("Queue")
@@ -105,13 +105,13 @@ class MomentRoutes:
         return self._from_moment(written)
 
     def node_utilizations(self, _ask: Ask, _names: Names) -> Reply:
-        """Show how full nodes are."""
+        """Show the utilization of nodes."""
         return self._from_moment(writing.node_utilizations)
 
     # -- users and groups ------------------------------------------------------------------------------------
 
     def users(self, _ask: Ask, _names: Names) -> Reply:
-        """The partition is not looked at, here and in the other routes of usage."""
+        """List the usage of all users. The routes of usage ignore the partition."""
         return self._from_moment(lambda moment: people.everybody(moment, USER))
 
     def groups(self, _ask: Ask, _names: Names) -> Reply:
@@ -140,12 +140,12 @@ class MomentRoutes:
     # -- applications ----------------------------------------------------------------------------------------
 
     def application(self, ask: Ask, names: Names) -> Reply:
-        """``namespace``: which of several with that id; YuniKorn has no such parameter."""
+        """Show one application. The parameter ``namespace`` chooses among equal ids; YuniKorn has none."""
         check_partition(names)
         return self._application(ask, names, None)
 
     def queue_application(self, ask: Ask, names: Names) -> Reply:
-        """A right id under the wrong queue is none."""
+        """Show one application of a queue. An id of another queue is not found."""
         path = decoded_again(names["queue"])
         check_partition(names)
         check_queue_name(path)
@@ -163,7 +163,7 @@ class MomentRoutes:
         return self._from_moment(written)
 
     def _named(self, ask: Ask, names: Names, leaf: QueuePath | None) -> Application:
-        """A live one by its id; of several namespaces that have one the first."""
+        """Return the live application with an id. If several namespaces have one, the first is returned."""
         namespace = ask.query.get("namespace")
         for each in self._facts().view.identities.named(names["application"]):
             if namespace in (None, "", each.id.namespace) and leaf in (None, each.queue) and not each.ended:
@@ -171,7 +171,7 @@ class MomentRoutes:
         raise not_found("Application")
 
     def queue_applications(self, _ask: Ask, names: Names) -> Reply:
-        """The name is checked before the partition."""
+        """List the live applications of a queue. The name is checked before the partition."""
         path = queue_name_in(names)
         check_partition(names)
         leaf = self._queue_in(path)
@@ -201,11 +201,11 @@ class MomentRoutes:
                 raise _wrong_state((ACTIVE, REJECTED, COMPLETED))
 
     def _apps(self, wanted: Callable[[AppRow], bool]) -> Big:
-        """Applications that live and are wanted."""
+        """List the wanted live applications."""
         return self._from_moment(lambda moment: writing.applications(moment, wanted))
 
     def _status(self, ask: Ask) -> str:
-        """The status that is wanted; empty for every one."""
+        """Return the requested status, or an empty text for any."""
         wanted = ask.query.get("status", "").lower()
         allowed = [each.value.lower() for each in _statuses(self._facts())]
         if wanted and wanted not in allowed:
@@ -214,7 +214,7 @@ class MomentRoutes:
 
 
 def _statuses(facts: Facts) -> tuple[AppState, ...]:
-    """Starting is a state only where a queue sorts by it (SORT-8)."""
+    """Return the statuses that may be requested. Starting exists only where a queue sorts by it (SORT-8)."""
     aware = any(each.properties.sort_policy is SortPolicy.STATE_AWARE for each in facts.view.tree.leaves())
     return (*STATUSES, AppState.STARTING) if aware else STATUSES
 
@@ -230,7 +230,7 @@ def check_partition(names: Names) -> None:
 
 
 def queue_name_in(names: Names) -> str:
-    """Path of the queue in the path of a request. Raises `Refused` for what is no path."""
+    """Return the queue in the path of a request. Raises `Refused` for an invalid name."""
     path = decoded_again(names["queue"])
     check_queue_name(path)
     return path

@@ -6,6 +6,9 @@ from http import HTTPStatus
 
 from extender.rest.model.answer import Answer, Fault, fault
 
+JSON = "application/json; charset=UTF-8"
+"""Content type of JSON."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:
@@ -28,18 +31,40 @@ class Plain:
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = "text/plain; charset=utf-8"
 
+    def below(self, prefix: str) -> "Plain":
+        """Return the reply for a listener with a prefix before its paths. ``prefix``: empty for none.
+
+        The API server turns every redirect of such a listener into an error, so a redirect becomes 404.
+        The text names the right path. The listener has only paths below ``/ws/``.
+        """
+        to = self.headers.get("Location", "")
+        if not prefix or not to:
+            return self
+        return Plain(404, f"404 page not found; see {prefix}{to}\n") if to.startswith("/ws/") else NO_PAGE
+
+
+NO_PAGE = Plain(404, "404 page not found\n")
+"""Reply to a path without a route."""
+
+
+def redirect(to: str, status: int = 301) -> Plain:
+    """Make a redirect with a link as its body."""
+    link = f'<a href="{to}">Moved Permanently</a>.\n\n' if status == 301 else ""
+    return Plain(status, link, {"Location": to}, "text/html; charset=utf-8")
+
 
 @dataclass(frozen=True, slots=True)
 class Big:
-    """JSON that is made in steps, each of which takes well under a millisecond.
+    """Text that is made in steps, each of which takes well under a millisecond.
 
     ``steps()``: yields the pieces in order, or an empty piece for a step of preparation. All pieces show the
-    same moment. Each call makes the JSON anew.
+    same moment. Each call makes the text anew.
     """
 
     steps: Callable[[], Iterator[bytes]]
     #: True for an answer that is made for one request at a time, and anew for each.
     alone: bool = False
+    content_type: str = JSON
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from extender.rest.facts import Facts
 from extender.rest.moment.stored import StoredRows
 from extender.rest.routes import handlers
 from extender.rest.routes.moments import MomentRoutes
-from extender.rest.routes.reply import Ask, Plain, Reply
-from extender.rest.routes.table import Names, Route, redirect
+from extender.rest.routes.reply import Ask, Plain, Reply, redirect
+from extender.rest.routes.table import Names, Route
 
 _PARTITION = "/ws/v1/partition/:partition"
 
@@ -47,7 +47,7 @@ MOVED = {"/ws/v1/fullstatedump": "/debug/fullstatedump", "/ws/v1/stack": "/debug
 
 
 def ledger_routes(facts: Callable[[], Facts], stored: Callable[[], StoredRows]) -> tuple[Route, ...]:
-    """``facts``: those of the moment at which it is called; ``stored``: rows of answers in steps."""
+    """Return the routes. ``facts()``: the present facts. ``stored()``: rows stored between answers."""
     answered = (Route(path, _on(facts, handler)) for path, handler in PATHS.items())
     moved = (Route(path, _moved(to), waits=False) for path, to in MOVED.items())
     of_moment = MomentRoutes(facts, stored)

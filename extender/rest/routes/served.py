@@ -5,10 +5,8 @@ from typing import Any
 
 from extender.rest.members import encoded
 from extender.rest.openapi import openapi_document
-from extender.rest.routes.reply import Ask, Later, Plain, Reply
+from extender.rest.routes.reply import JSON, Ask, Later, Plain, Reply
 from extender.rest.routes.table import Names, Route
-
-JSON = "application/json; charset=UTF-8"
 
 VALIDATE = "/ws/v1/validate-conf"
 STACK = "/debug/stack"

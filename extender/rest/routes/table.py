@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from extender.rest.model.answer import fault
 from extender.rest.routes.names import decoded_path, is_escaped_right
-from extender.rest.routes.reply import Ask, Plain, Refused, Reply
+from extender.rest.routes.reply import NO_PAGE, Ask, Plain, Refused, Reply, redirect
 
 Names = Mapping[str, str]
 """Parameters of a path by name, decoded once."""
@@ -95,15 +95,9 @@ class Router:
             right = route.corrected(path) if route.method == ask.method else None
             if right is not None:
                 return redirect(quote(right, safe="/:@!$&'()*+,;=~-._"), 301 if ask.method == "GET" else 307)
-        return Plain(404, "404 page not found\n")
+        return NO_PAGE
 
 
 def _of_another_method(ask: Ask, methods: set[str]) -> Plain:
     allowed = {"Allow": ", ".join(sorted({*methods, "OPTIONS"}))}
     return Plain(200, "", allowed) if ask.method == "OPTIONS" else Plain(405, "Method Not Allowed\n", allowed)
-
-
-def redirect(to: str, status: int = 301) -> Plain:
-    """Make a redirect with a link as its body."""
-    link = f'<a href="{to}">Moved Permanently</a>.\n\n' if status == 301 else ""
-    return Plain(status, link, {"Location": to}, "text/html; charset=utf-8")

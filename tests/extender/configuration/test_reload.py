@@ -9,7 +9,7 @@ from core.ledger import events as on
 from extender.configuration import reload
 from extender.configuration.reload import LiveConfiguration, Source
 from extender.configuration.sources import ConfigMapData
-from extender.queueconfig.load import load_document
+from extender.queueconfig.load import load
 from tests.builders import make_pod, usage
 from tests.extender.rigs import Rig
 
@@ -324,9 +324,7 @@ def test_a_source_that_cannot_be_read() -> None:
 def test_a_document_that_was_prepared_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither the valid nor the invalid one is applied. A prepared document is not used for another one."""
     bench, reads = Bench(), []
-    monkeypatch.setattr(
-        reload, "load_document", lambda text, **more: reads.append(text) or load_document(text, **more)
-    )
+    monkeypatch.setattr(reload, "load", lambda text, **more: reads.append(text) or load(text, **more))
     for queues in (document("3"), "partitions: [", document("4")):
         data = ConfigMapData({"queues.yaml": queues})
         bench.configuration.prepare(None, data)

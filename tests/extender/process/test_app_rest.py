@@ -209,6 +209,11 @@ async def test_the_state_dump(server: Server) -> None:
     assert [each["nodeID"] for each in found["nodes"][0]["nodesInfo"]] == ["n1"]
     assert found["rmDiagnostics"]["paddock"]["nodes"] == 1
     assert [each["name"] for each in found["placementRules"][0]["rules"]][-1] == "recovery"
+    async with server.session.get(
+        f"http://127.0.0.1:{server.admin}/ws/v1/config", headers={"Accept": "application/json"}
+    ) as response:
+        assert found["config"] == await response.json()
+    assert found["config"]["Partitions"][0]["Queues"][0]["Name"] == "root"
 
 
 @pytest.mark.rule("REST-27", "REST-39")

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +10,10 @@ from hypothesis import strategies as st
 
 from core.ids import ROOT, NodeName
 from core.ledger import events as on
+from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
+from core.ledger.settings import LedgerSettings
+from core.workload.pod import NamespaceFacts
 from extender.rest.facts import Facts
 from extender.rest.members import encoded
 from extender.rest.model.applications import App
@@ -25,8 +29,8 @@ from extender.rest.projection.nodes import all_nodes
 from extender.rest.projection.partitions import partition_from
 from extender.rest.projection.queues import queue_tree
 from extender.rest.projection.usage import all_users
-from tests.builders import START, make_pod
-from tests.properties.ledger.history_world import QUICK, History, fresh
+from tests.builders import START, make_node, make_partition, make_pod
+from tests.properties.ledger.history_world import DEFAULT, QUICK, A, History, P, X, Y, fresh
 from tests.properties.ledger.test_ledger_histories import any_step, play
 
 
@@ -115,6 +119,66 @@ def test_sums_hold_after_any_history(steps: History, listed: bool) -> None:
     play(ledger, steps)
     check_sums(ledger)
     check_afloat(ledger)
+
+
+class Restarting:
+    """A ledger, and what a new process would read of the API server."""
+
+    def __init__(self) -> None:
+        self.ledger = fresh()
+        self._document = on.Configured(make_partition(P, X, Y, A, DEFAULT), LedgerSettings())
+        self._objects: dict[on.ObjectKind[Any, Any], dict[Any, Any]] = {
+            on.NODES: {NodeName("n1"): make_node("n1")},
+            on.NAMESPACES: {"default": NamespaceFacts("default")},
+        }
+        self._from = self.now = START
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.ledger, name)
+
+    def play(self, history: History) -> None:
+        """Continue from the end of the last history."""
+        self._from = self.now
+        play(self, history)  # type: ignore[arg-type]
+
+    def apply(self, event: on.Event, *, now: float) -> tuple[Effect, ...]:
+        self.now = self._from + now - START
+        match event:
+            case on.Configured():
+                self._document = event
+            case on.ObjectObserved(kind, facts):
+                self._objects.setdefault(kind, {})[kind.key_of(facts)] = facts
+            case on.ObjectDeleted(kind, key):
+                self._objects.setdefault(kind, {}).pop(key, None)
+            case on.ObjectsListed(kind, keys):
+                known = self._objects.setdefault(kind, {})
+                self._objects[kind] = {key: known[key] for key in known if key in keys}
+        return self.ledger.apply(event, now=self.now)
+
+    def restart(self) -> None:
+        """Read everything anew: first the document and other objects, then the pods."""
+        old, self.ledger = self.ledger, Ledger()
+        events: list[on.Event] = [self._document]
+        for kind, known in self._objects.items():
+            events += [on.ObjectObserved(kind, facts) for facts in known.values()]
+            events.append(on.ObjectsListed(kind, frozenset(known)))
+        pods = [record.facts for record in old.view.pods()]
+        events += [on.PodObserved(each) for each in pods]
+        events.append(on.PodsListed(frozenset(each.uid for each in pods)))
+        for event in events:
+            self.ledger.apply(event, now=self.now)
+
+
+@pytest.mark.rule("REST-41")
+@settings(QUICK, max_examples=200)
+@given(rounds=st.lists(st.lists(any_step, min_size=1, max_size=25), min_size=2, max_size=4))
+def test_sums_hold_after_any_history_with_restarts(rounds: list[History]) -> None:
+    world = Restarting()
+    for steps in rounds:
+        world.play(steps)
+        world.restart()
+        check_sums(world.ledger)
+        check_afloat(world.ledger)
 
 
 @pytest.mark.rule("REST-25", "REST-45")

@@ -90,7 +90,7 @@ def written(moment: Moment, facts: Facts) -> list[Iterator[bytes]]:
             people.everybody(moment, "group"),
         ),
         *(trees.one_queue(moment, queue.path, subtree=False) for queue in facts.view.tree),
-        *(writing.one_node(moment, name) for name in writing.node_names(moment)),
+        *(writing.one_node(moment, name) for name in sorted({*moment.nodes, *moment.on_nodes})),
         *(writing.one_application(moment, moment.apps[each.id]) for each in facts.view.applications()),
         *(people.one(moment, "user", each) for each in users),
         *(people.one(moment, "group", each) for each in groups),

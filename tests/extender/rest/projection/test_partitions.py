@@ -1,46 +1,19 @@
-"""The cluster, its partition, its rules, its health and its configuration."""
+"""The cluster, its partition, its rules and its health."""
 
 import json
 from dataclasses import replace
 
 import pytest
-import yaml
 
 from core.ids import PodUid
 from core.ledger import events as on
 from core.queues.spec import FilterSpec, NodeSortSpec, RuleSpec
-from extender.queueconfig.parsing import parse
 from extender.rest.facts import Facts, InForce, Process
 from extender.rest.members import encoded, members
-from extender.rest.projection.config import config_from, config_yaml
 from extender.rest.projection.health import NAMES, Found, health_from
 from extender.rest.projection.partitions import cluster_from, partition_from, sorting_from
 from extender.rest.projection.placement import rules_in_force
 from tests.builders import START, make_ledger, make_partition, make_pod, make_queue
-
-DOCUMENT = """
-partitions:
-  - name: default
-    preemption:
-      enabled: true
-    placementrules:
-      - name: tag
-        value: namespace
-        create: true
-        filter: {type: deny, users: [eve]}
-        parent: {name: fixed, value: root.users}
-    queues:
-      - name: root
-        submitacl: "*"
-        limits: [{limit: all, users: ["*"], maxapplications: 3}]
-        queues:
-          - name: users
-            parent: true
-            properties: {Some.Key: Value}
-            resources: {max: {vcore: 10, Memory: 5Gi}}
-            childtemplate: {maxapplications: 2}
-"""
-KEYS = {"service.clusterId": "c", "paddock.Lease": "ns/l"}
 
 
 @pytest.mark.rule("REST-5", "REST-41")
@@ -155,65 +128,3 @@ def test_health_sees_sums_that_do_not_hold() -> None:
     assert [each.diagnosis_message for each in found.health_checks if not each.succeeded] == [
         "the sums differ on n1"
     ]
-
-
-@pytest.mark.rule("REST-27")
-def test_the_configuration_as_json() -> None:
-    config = InForce(document=parse(DOCUMENT).document, checksum="AB", keys=KEYS)
-    empty = {"ChildTemplate": {"Resources": {}}, "Resources": {}}
-    assert json.loads(encoded(config_from(config))) == {
-        "Partitions": [
-            {
-                "Name": "default",
-                "Queues": [
-                    {
-                        "Name": "root",
-                        "SubmitACL": "*",
-                        **empty,
-                        "Limits": [{"Limit": "all", "Users": ["*"], "MaxApplications": 3}],
-                        "Queues": [
-                            {
-                                "Name": "users",
-                                "Parent": True,
-                                "Resources": {"Max": {"vcore": "10", "Memory": "5Gi"}},
-                                "Properties": {"Some.Key": "Value"},
-                                "ChildTemplate": {"MaxApplications": 2, "Resources": {}},
-                            }
-                        ],
-                    }
-                ],
-                "PlacementRules": [
-                    {
-                        "Name": "tag",
-                        "Create": True,
-                        "Filter": {"Type": "deny", "Users": ["eve"]},
-                        "Value": "namespace",
-                        "Parent": {"Name": "fixed", "Filter": {"Type": ""}, "Value": "root.users"},
-                    }
-                ],
-                "Preemption": {"Enabled": True},
-                "NodeSortPolicy": {},
-                "UserGroupResolver": {},
-            }
-        ],
-        "Checksum": "AB",
-        "Extra": KEYS,
-        "DeadlockDetectionEnabled": False,
-        "DeadlockTimeoutSeconds": 0,
-    }
-
-
-@pytest.mark.rule("REST-27")
-def test_the_configuration_as_yaml() -> None:
-    """In lower case but for what the document names itself; without empty structures."""
-    config = InForce(document=parse(DOCUMENT).document, checksum="AB", keys=KEYS)
-    found = yaml.safe_load(config_yaml(config))
-    (partition,) = found["partitions"]
-    (root,) = partition["queues"]
-    assert (root["submitacl"], "resources" in root, "childtemplate" in root) == ("*", False, False)
-    (users,) = root["queues"]
-    assert users["properties"] == {"Some.Key": "Value"}
-    assert users["resources"] == {"max": {"vcore": "10", "Memory": "5Gi"}}
-    (rule,) = partition["placementrules"]
-    assert rule["parent"] == {"name": "fixed", "value": "root.users"}
-    assert (found["extra"], found["deadlockdetectionenabled"]) == (KEYS, False)

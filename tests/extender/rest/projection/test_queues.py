@@ -1,15 +1,18 @@
 """Queues from the ledger."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.ids import QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
+from core.ledger.settings import LedgerSettings
 from extender.rest.facts import Facts
 from extender.rest.members import members
 from extender.rest.model.queues import Queue
 from extender.rest.projection.queues import one_queue, queue_tree
-from tests.builders import START, bind_called, filtered, make_ledger, make_pod, make_queue
+from tests.builders import START, bind_called, filtered, make_ledger, make_partition, make_pod, make_queue
 
 
 def shown(ledger: Ledger, path: str) -> Queue:
@@ -96,6 +99,27 @@ def test_the_limit_of_the_root_is_the_size_of_the_cluster(ledger: Ledger) -> Non
     root = shown(ledger, "root")
     assert root.max_resource == {"memory": 2**40, "pods": 1000, "vcore": 100_000}
     assert root.abs_used_capacity == {"pods": 0, "vcore": 3}
+
+
+@pytest.mark.rule("REST-49")
+def test_when_evictions_for_a_lowered_max_begin() -> None:
+    """In nanoseconds: the time of the document and the delay. The time stays while they run."""
+    ledger = make_ledger(make_queue("root.a", max={"vcore": 9000}))
+    ledger.apply(on.PodObserved(make_pod("p", cpu=6000, node="n1")), now=START)
+    for cpu in (9000, 3000):
+        small = replace(
+            make_queue("root.a", max={"vcore": cpu}), properties={"quota.preemption.delay": "10s"}
+        )
+        partition = replace(make_partition(small), quota_preemption=True)
+        ledger.apply(on.Configured(partition, LedgerSettings()), now=START)
+    seen = []
+    for at in (0, 10):
+        ledger.apply(on.TimePassed(), now=START + at)
+        queue = shown(ledger, "root.a")
+        seen.append((queue.is_quota_preemption_running, queue.quota_preemption_start_time))
+    starts = int(START + 10) * 10**9
+    assert seen == [(False, starts), (True, starts)]
+    assert shown(ledger, "root").quota_preemption_start_time == 0
 
 
 @pytest.mark.rule("REST-25")

@@ -15,10 +15,9 @@ from extender.queueconfig.parsing import parse
 from extender.rest.facts import Facts, InForce
 from extender.rest.members import encoded
 from extender.rest.model.answer import Fault
-from extender.rest.model.config import Config
 from extender.rest.moment.stored import StoredRows
 from extender.rest.openapi import ANSWERS
-from extender.rest.routes.reply import Ask, Big, Plain, Refused, Reply
+from extender.rest.routes.reply import Ask, Big, Plain, Refused, Reply, redirect
 from extender.rest.routes.routes import IN_STEPS, PATHS, ledger_routes
 from extender.rest.routes.table import Router
 from tests.builders import START, make_ledger, make_pod, make_queue
@@ -162,9 +161,9 @@ def test_children_come_with_the_member_subtree_whatever_it_says(router: Router) 
 )
 def test_the_configuration_is_json_for_exactly_that_wish(router: Router, accept: str, json: bool) -> None:
     reply = router.answer(Ask("/ws/v1/config", accept=accept))
-    assert isinstance(reply, Config if json else Plain)
-    if isinstance(reply, Plain):
-        assert reply.content_type == "application/x-yaml; charset=UTF-8"
+    assert isinstance(reply, Big)
+    assert reply.content_type == f"application/{'json' if json else 'x-yaml'}; charset=UTF-8"
+    assert b"".join(reply.steps()).startswith(b"{" if json else b"checksum")
 
 
 @pytest.mark.rule("REST-21")
@@ -193,6 +192,15 @@ def test_what_the_router_says_itself(
     reply = router.answer(Ask(path, method))
     assert isinstance(reply, Plain)
     assert (reply.status, dict(reply.headers)) == (status, header)
+
+
+@pytest.mark.rule("REST-21")
+def test_a_redirect_of_a_listener_with_a_prefix() -> None:
+    """The API server passes no redirect on. The text names a path only if the listener has it."""
+    near, moved, other = redirect("/ws/v1/partitions"), redirect("/debug/stack"), Plain(405, "no")
+    assert [near.below(""), moved.below(""), other.below("/apis/g")] == [near, moved, other]
+    assert near.below("/apis/g") == Plain(404, "404 page not found; see /apis/g/ws/v1/partitions\n")
+    assert moved.below("/apis/g") == Plain(404, "404 page not found\n")
 
 
 @pytest.mark.rule("REST-22")
