@@ -228,7 +228,7 @@ GUARDS: dict[str, tuple[Attack, Breach]] = {
     "TokenReview": (unknown_token, replaced(delegation.Delegation, "authenticate", _accept)),
     "audience": (token_for_the_api_server, _accept_the_api_servers),
     "SubjectAccessReview": (token_without_the_right, replaced(delegation.Delegation, "authorize", _accept)),
-    "escaped slashes": (escaped_slash, replaced(front_door, "path_access_of", _any_path)),
+    "escaped slashes": (escaped_slash, replaced(front_door, "rest_access_of", _any_path)),
     "headers at the REST port": (forged_user_at_the_rest_port, _at_the_rest_port_too),
     "certificate of the proxy": (forged_user_without_a_certificate, _no_certificate_needed),
     "allowed names": (forged_user_of_another_name, replaced(FrontProxy, "is_proxy", lambda *_: True)),
