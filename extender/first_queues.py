@@ -51,7 +51,7 @@ class Lead(Protocol):
 
 
 class FirstQueues:
-    """Keeper of the marker, who copies the first document. Only the leader writes anything."""
+    """Copies the first document, and creates the marker. Only the leader writes anything."""
 
     def __init__(
         self, client: ApiClient, namespace: str, found: LiveConfiguration, lead: Lead, log: Logger
@@ -85,7 +85,7 @@ class FirstQueues:
             self.problem = str(error)
 
     async def _copy(self) -> str:
-        """Copy the document. Returns why not, or empty."""
+        """Copy the document. Returns an empty text, or the reason why it was not copied."""
         if await self._read(MARKER_NAME) is not None:
             return _HAD
         first = await self._read(INITIAL_NAME)
@@ -103,7 +103,7 @@ class FirstQueues:
         return ""
 
     async def _mark(self, origin: str) -> None:
-        """Note for ever that there was a document. ``origin``: the ConfigMap that it came from."""
+        """Record permanently that there was a document. ``origin``: the ConfigMap that it came from."""
         await self._create(MARKER_NAME, {"origin": origin})
 
     async def _read(self, name: str) -> _ConfigMap | None:

@@ -242,7 +242,7 @@ class FrontDoor:
         return await listen(app, Address(self._places.host, settings.aggregated_port), tls=users.context)
 
     async def _open_peer(self, settings: Settings) -> Listener:
-        """For the other instances, while this one leads. Nothing is passed on from here."""
+        """Open the port for other instances. It answers while this one leads, and passes nothing on."""
         guard = peer_guard(self._peers, lambda: self._leadership.held)
         door = Door(self._peer_connections)
         app = guarded_app(self._aggregated(), door, guard, prefix=ROOT, beside=self._endpoints)

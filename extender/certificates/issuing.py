@@ -18,7 +18,7 @@ LIFETIME = 90 * 86_400
 BACKDATED = 3_600
 """Seconds before its creation at which a certificate becomes valid, for clocks that are behind."""
 
-# By the second one an instance is known to another that leads.
+# With the second usage an instance identifies itself to the leader.
 _PURPOSES = (ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH)
 
 
@@ -76,7 +76,7 @@ def self_signed(names: Collection[str], *, now: float) -> KeyPair:
         .add_extension(x509.SubjectAlternativeName([_general_name(name) for name in ordered]), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage(_PURPOSES), critical=False)
-        # OpenSSL looks for the issuer by name. Two of ours in one bundle have the same, and differ in these.
+        # OpenSSL looks for the issuer by name. Two certificates of a bundle share it, and differ in these.
         .add_extension(own, critical=False)
         .add_extension(x509.AuthorityKeyIdentifier(own.digest, None, None), critical=False)
         .sign(key, hashes.SHA256())

@@ -52,7 +52,7 @@ class _Secret(msgspec.Struct):
 
 
 class CertificateKeeper:
-    """Keeper of one Secret, who hands on its pairs.
+    """Keeper of one Secret, which hands on its pairs.
 
     ``names``: host names and addresses of the certificate; ``serve(pairs)``: called for each pair to show.
     ``wall``: seconds since 1970; ``is_missing(error)``: true for an answer of 404.

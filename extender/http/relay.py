@@ -1,7 +1,7 @@
 """Requests that a standby passes on to the leader, and the answers that it hands back (REST-43).
 
-A standby authenticates and authorizes callers as the leader does. Only then a request is passed on, and only
-once: the leader answers it at a port that passes nothing on. Neither end stores a body.
+A standby first authenticates and authorizes callers as the leader does. A request is passed on only once,
+since the leader's port passes nothing on. Neither end stores a body.
 """
 
 import asyncio
@@ -35,10 +35,10 @@ PIECE_WITHIN = 10.0
 """Seconds for the next piece of an answer, and for the caller to take it."""
 
 CHECKED_EVERY = 2.0
-"""Seconds between two checks of whether the one that streams still leads."""
+"""Seconds between two checks that the instance which sends a stream still leads."""
 
 AT_ONCE = 256
-"""Requests that are passed on at once."""
+"""Concurrent requests that are passed on."""
 
 RETRY_AFTER = "5"
 
@@ -88,7 +88,7 @@ class Leader:
 
 
 class Relay:
-    """Use as ``async with``.
+    """Connection to the leader, to be used with ``async with``.
 
     ``ended(outcome, why)``: called for each request; ``why`` is empty for one that was answered.
     """
@@ -152,7 +152,7 @@ class Relay:
                         await response.write(piece)
                 await response.write_eof()
             except (aiohttp.ClientError, OSError):
-                # The head is sent, so all that can be shown is that the rest does not come.
+                # The head was sent already. A cut connection shows that the answer is incomplete.
                 if request.transport is not None:
                     request.transport.abort()
             return response
@@ -239,6 +239,6 @@ def _unavailable(request: web.Request, why: str) -> web.Response:
 
 
 def _cause_of(error: NotPassedOn) -> str:
-    """For the log alone: it names addresses."""
+    """Return the cause. It is for the log only, since it names addresses."""
     cause = error.__cause__
     return f" ({type(cause).__name__}: {str(cause)[:200]})" if cause is not None else ""

@@ -47,7 +47,7 @@ Search = Generator[int, None, Change | None]
 def find_changes(
     view: LedgerView, record: PodRecord, obstacles: Iterable[Obstacle], survey: NodeSurvey
 ) -> Generator[int, None, Remedies]:
-    """Changes that would free a waiting ask, each checked by a trial. See `Remedies` for none.
+    """Changes that would free a waiting ask, each checked by a trial. `Remedies` says why there are none.
 
     ``obstacles`` and ``survey``: of the ask, as `obstacles_of` finds them.
     """
@@ -88,7 +88,7 @@ def _by_raises(view: LedgerView, known: Shortages, budget: Budget) -> Search:
 
 
 def _by_node(view: LedgerView, known: Shortages, budget: Budget) -> Search:
-    """A new node, with raises of the limits that bind besides.
+    """A new node, together with raises of the limits that bind.
 
     Also where a node would take the ask, if others take that node once the limits are raised.
     """

@@ -23,7 +23,7 @@ Steps = Generator[int, None, tuple[Holder, ...]]
 
 
 def holders_under(view: LedgerView, key: LimitKey) -> Steps:
-    """Largest holders under a limit, the largest first. Applications that count, if it is on their number."""
+    """Largest holders under a limit, the largest first. For one on their number, applications that count."""
     queue = view.tree.get(key.path)
     if queue is None:
         return ()

@@ -1,4 +1,4 @@
-"""Nodes in the eyes of one ask: which take it, and what the others lack. In steps, without changes."""
+"""Nodes as one ask sees them: those that take it, and what the others lack. In steps, without changes."""
 
 from collections import Counter
 from collections.abc import Generator

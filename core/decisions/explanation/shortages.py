@@ -46,7 +46,7 @@ class Shortages:
 
 
 def is_raisable(key: LimitKey) -> bool:
-    """True for a limit of a document. The cluster's size is none."""
+    """True for a limit of a document, and False for the cluster's size."""
     return key.kind is not LimitKind.CLUSTER
 
 

@@ -19,15 +19,15 @@ class Barrier(StrEnum):
     FOREIGN_GATE = "ForeignGate"
     """A gate of another party holds the pod (POD-20)."""
     BACK_OFF = "BackOff"
-    """Back-off of the pod, whose last turns came to nothing."""
+    """Back-off of the pod, since its last turns led to no node."""
     PASSED_OVER = "PassedOver"
-    """Last place in the order, once, since its last turn came to nothing."""
+    """Last place in the order, once, since its last turn led to no node."""
     APPLICATION_BACK_OFF = "ApplicationBackOff"
     """Too many asks of its application found no node (CYC-4)."""
     POD_GROUP_BACK_OFF = "PodGroupBackOff"
     """Back-off of its pod group, which waited in vain."""
     OWN_NODE = "OwnNodeReserved"
-    """A node is reserved for it and lacks capacity yet (CYC-2)."""
+    """A node is reserved for it and still lacks capacity (CYC-2)."""
     NODES_NOT_JUDGED = "NodesNotJudged"
     """Only kube-scheduler can judge its nodes: volumes, ports, terms between pods, or many constraints."""
     KUBE_SCHEDULER = "KubeScheduler"
@@ -35,7 +35,7 @@ class Barrier(StrEnum):
 
 
 class PodStanding(StrEnum):
-    """Standing of a pod in the eyes of Paddock."""
+    """Standing of a pod, as Paddock sees it."""
 
     UNMANAGED = "unmanaged"
     BOUND = "bound"
@@ -179,7 +179,7 @@ class Remedy(StrEnum):
     FOUND = "found"
     NONE_FOUND = "none found"
     OUT_OF_REACH = "out of reach"
-    """Obstacles stand in the way that neither capacity nor a higher limit lifts."""
+    """Some obstacles are lifted neither by capacity nor by a higher limit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ class Raise:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Raised limits, ended pods, and a new node. Of the same key there is one raise at most."""
+    """Raised limits, ended pods, and a new node. Each key has at most one raise."""
 
     raises: tuple[Raise, ...] = ()
     ended: tuple[PodUid, ...] = ()

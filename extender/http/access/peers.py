@@ -1,7 +1,7 @@
 """Mutual TLS between the instances of one Paddock, and the guard of the port at which the leader answers.
 
-All instances have the same certificate. A standby shows it as a client, and the leader believes that alone:
-the standby has authenticated the caller and asked for the right already.
+All instances have the same certificate. A standby shows it as a client, and the leader trusts only that.
+The standby has authenticated and authorized the caller before.
 """
 
 import base64
@@ -41,7 +41,7 @@ class Peers:
         self._authority = ""
 
     def show(self, source: ServingSource) -> None:
-        """Show this certificate and believe its authority from now on; `problem` says why neither is done."""
+        """Use this certificate and trust its authority from now on. If that fails, `problem` says why."""
         try:
             authority = source.authority()
             self.calling = calling_context(source, authority) if authority else None
@@ -57,7 +57,7 @@ class Peers:
             self._listening.renew(source)
             if authority != self._authority:
                 self._listening.trust(authority)
-                # Their next requests would not be believed. Clients begin anew where an idle one was closed.
+                # Their next requests would be refused. Clients reconnect after an idle connection was closed.
                 self._connections.close_idle()
         self._authority = authority
 
@@ -79,7 +79,7 @@ class Peers:
 def peer_guard(peers: Peers, leads: Callable[[], bool]) -> Middleware:
     """Make a middleware that accepts only requests of other instances, while this one leads.
 
-    What comes here is never passed on again, since no handler behind this guard does that.
+    No handler behind this guard passes a request on again.
     """
 
     @web.middleware

@@ -48,7 +48,7 @@ class ServingFiles:
 
 @dataclass(frozen=True, slots=True)
 class ServingPair:
-    """A certificate and its key that stand in no file. ``trusted``: what other instances may show."""
+    """A certificate and its key in memory. ``trusted``: certificates that other instances may show."""
 
     pair: KeyPair
     trusted: str = ""
