@@ -8,7 +8,7 @@
 {{- if $image.digest }}{{ with $image.tag }}:{{ . }}{{ end }}@{{ $image.digest }}{{ else }}:{{ $image.tag | default .tag }}{{ end -}}
 {{- end }}
 
-{{/* The version of the cluster, without what a distribution adds to it. */}}
+{{/* The version of the cluster, without the suffix of a distribution. */}}
 {{- define "paddock.kubernetes" -}}
 {{- regexFind "^v[0-9]+[.][0-9]+[.][0-9]+" .Capabilities.KubeVersion.Version -}}
 {{- end }}
@@ -44,7 +44,7 @@ admissionregistration.k8s.io/v1beta1
 {{- if eq .Values.mode "sidecar" }}paddock-scheduler{{ else }}paddock{{ end -}}
 {{- end }}
 
-{{/* Who Paddock is to the API server. */}}
+{{/* Paddock's user name at the API server. */}}
 {{- define "paddock.subjects" -}}
 {{- if eq .Values.mode "kubeadm" -}}
 subjects:

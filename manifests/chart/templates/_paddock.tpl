@@ -1,8 +1,8 @@
-{{/* What places Paddock's pod, and as whom it runs. */}}
+{{/* Placement of Paddock's pod, and the account that it runs under. */}}
 {{- define "paddock.placement" -}}
 serviceAccountName: paddock
 automountServiceAccountToken: true
-# A Service named paddock would put its own PADDOCK_… variables where settings are looked for.
+# For a Service named paddock the kubelet would set PADDOCK_… variables, which Paddock would read as settings.
 enableServiceLinks: false
 {{- with .Values.pod.priorityClassName }}
 priorityClassName: {{ . }}
@@ -20,7 +20,7 @@ dnsPolicy: ClusterFirstWithHostNet
 {{- if eq .Values.mode "sidecar" }}
 # The cluster's own scheduler places this pod, so it never waits for itself.
 {{- else }}
-# Placed by the scheduler that calls it, which works because this pod carries no markers.
+# The scheduler that calls Paddock places this pod. That works, since the pod carries no markers.
 {{- end }}
 schedulerName: default-scheduler
 {{- with .Values.pod.nodeSelector }}
@@ -61,7 +61,7 @@ securityContext:
     type: RuntimeDefault
 {{- end }}
 
-{{/* Paddock's container in a pod that a Deployment makes. */}}
+{{/* Paddock's container in the pod of a Deployment. */}}
 {{- define "paddock.container" -}}
 {{- $tls := eq (include "paddock.tls" .) "true" }}
 {{- $logins := eq (include "paddock.logins" .) "true" -}}
@@ -110,15 +110,15 @@ securityContext:
     containerPort: {{ .Values.ports.aggregated }}
 {{- end }}
 {{- if eq .Values.mode "sidecar" }}
-  # The replica that leads answers the others here; no Service leads to it.
+  # Port at which the leading replica answers the others. It has no Service.
   - name: peer
     containerPort: {{ .Values.ports.peer }}
 {{- end }}
 {{- end }}
 {{- if eq .Values.mode "service" }}
-  # The admin port stays on loopback, where the kubelet cannot ask; the command asks from within.
+  # The admin port is on loopback, which the kubelet cannot reach. So the probe is a command.
 {{- else }}
-  # The verbs and the admin port stay on loopback, where the kubelet cannot ask; the command asks from within.
+  # The verbs and the admin port are on loopback, which the kubelet cannot reach. So the probe is a command.
 {{- end }}
   startupProbe:
     exec:
@@ -152,7 +152,7 @@ securityContext:
     mountPath: /tmp
 {{- end }}
 
-{{/* Arguments that no mode has a row of its own for, each on a new line. */}}
+{{/* Arguments that all modes share, each on a new line. */}}
 {{- define "paddock.furtherArguments" -}}
 {{- if ne .Values.paddock.logLevel "info" }}
 - --log-level={{ .Values.paddock.logLevel }}
@@ -162,7 +162,7 @@ securityContext:
 {{- end }}
 {{- end }}
 
-{{/* Annotations of the pod: a change of what it reads at its start makes it start anew. */}}
+{{/* Annotations of the pod. They change with the files that it reads at its start, so that it is restarted. */}}
 {{- define "paddock.podAnnotations" -}}
 {{- $found := deepCopy .Values.pod.annotations -}}
 {{- if and (eq .Values.mode "sidecar") (not .Values.kustomize) -}}

@@ -17,7 +17,7 @@
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 {{- if $prioritize }}
-# The node that Paddock ranks first has to be among those it is shown.
+# Every node is shown to Paddock, so that the one it ranks first is among them.
 percentageOfNodesToScore: 100
 {{- end }}
 # A turn in the queues lasts 2 s; a pod must come back to filter within it.
@@ -27,7 +27,7 @@ clientConnection:
 {{- if ne $mode "sidecar" }}
   kubeconfig: /etc/kubernetes/scheduler.conf
 {{- end }}
-  # Every refusal that is new costs a status PATCH inside the scheduling cycle.
+  # Each new refusal costs a status PATCH within the scheduling cycle.
   qps: 500
   burst: 1000
 leaderElection:
@@ -35,7 +35,7 @@ leaderElection:
   resourceLock: leases
   resourceNamespace: kube-system
 {{- if eq $mode "sidecar" }}
-  # Not kube-scheduler's own: the cluster's scheduler keeps running beside this one.
+  # Not the Lease kube-scheduler, since the cluster's scheduler keeps running beside this one.
   resourceName: paddock-scheduler
 {{- else }}
   resourceName: kube-scheduler
@@ -55,7 +55,7 @@ profiles:
 {{- else }}
 - schedulerName: default-scheduler
 {{- end }}
-  # Keeps a pod that carries marker resources schedulable whichever `extenders` entries are configured, also none.
+  # Keeps pods with marker resources schedulable, whatever `extenders` entries are configured, even with none.
   pluginConfig: &ignore-markers
   - name: NodeResourcesFit
     args:
@@ -71,7 +71,7 @@ extenders:
 {{- if $scoped }}
 {{ include "paddock.extender" (dict "root" . "verbs" (list "preempt")) }}
 {{- end }}
-# A bind call may be held for up to 100 s (paddock.bind.deadline); the time-out stays above that.
+# A bind call may be held for up to 100 s (paddock.bind.deadline), so the time-out is longer.
 {{ include "paddock.extender" (dict "root" . "verbs" (list "bind")) }}
 {{- end }}
 
@@ -99,7 +99,7 @@ extenders:
   enableHTTPS: true
 {{- if .first }}
   tlsConfig: &tls
-    # Checked in place of the address in urlPrefix.
+    # The name that is verified instead of the address in urlPrefix.
     serverName: paddock.{{ $root.Release.Namespace }}.svc
 {{- if eq $root.Values.mode "service" }}
     caFile: /etc/kubernetes/paddock/ca.crt
@@ -116,7 +116,7 @@ extenders:
 {{- end }}
 {{- end }}
 
-{{/* Where kube-scheduler calls Paddock. */}}
+{{/* Address at which kube-scheduler calls Paddock. */}}
 {{- define "paddock.url" -}}
 {{- if eq .Values.mode "service" -}}
 https://{{ .Values.service.address | default (printf "paddock.%s.svc" .Release.Namespace) }}:{{ .Values.ports.verbs }}/v1
