@@ -29,7 +29,7 @@ _UNFIT = {"affinity": "not admitted by its affinity", "taint": "tainted", "cordo
 def why_waits(view: LedgerView, record: PodRecord, refusal: Refusal) -> str:
     """Return the sentence for a current refusal."""
     queue = view.queue_of(record)
-    if record.node_reservation.node and refusal.code is Code.WAITING_FOR_TURN:
+    if record.node_reservation.node and refusal.code in (Code.WAITING_FOR_TURN, Code.UNSCHEDULABLE):
         return f"node {record.node_reservation.node} is reserved for it and has too little capacity yet"
     match refusal.code:
         case Code.NODE_RESERVED:

@@ -11,7 +11,7 @@ from core.ledger.ledger import Ledger
 from core.workload.nodes.affinity import Constraints
 from core.workload.nodes.node import Taint
 from core.workload.pod import OWN_GATE
-from tests.builders import START, make_ledger, make_node, make_pod, make_queue
+from tests.builders import START, make_ledger, make_node, make_pod, make_queue, reserved_on
 
 
 def message(ledger: Ledger, name: str) -> str:
@@ -69,3 +69,15 @@ def test_e5_an_ask_that_no_node_takes_is_explained_by_reason() -> None:
     )
     asks(ledger, "nowhere", cpu=1, constraints=Constraints(selector=(("zone", "c"),)))
     assert message(ledger, "nowhere") == "no node admits it: 2 not admitted by its affinity, 1 tainted"
+
+
+@pytest.mark.rule("CYC-6")
+def test_e5_the_pod_is_named_for_which_a_node_is_reserved() -> None:
+    ledger = on_nodes(make_node("n1", cpu=4000), make_node("n2", cpu=4000))
+    for name, cpu, node in (("small", 3000, "n1"), ("other", 3500, "n2")):
+        ledger.apply(on.PodObserved(make_pod(name, app="others", cpu=cpu, node=node)), now=START)
+    asks(ledger, "large", cpu=1400)
+    reserved_on(ledger, PodUid("uid-large"), "n1")
+    asks(ledger, "next", cpu=700)
+    assert message(ledger, "large") == "node n1 is reserved for it and has too little capacity yet"
+    assert message(ledger, "next") == "each node that could take it is reserved for default/large"
