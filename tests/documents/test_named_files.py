@@ -1,6 +1,7 @@
 """Files and modules that documents about the code name exist, and the README's example passes."""
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,16 +17,8 @@ PAGES = [
     *(ROOT / name for name in ("docs/benchmarks.md", "README.md", "CONTRIBUTING.md", "SECURITY.md")),
 ]
 
-QUEUES = """\
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - {name: tenants, queues: [{name: analytics, resources: {max: {vcore: 20}}}]}
-"""
-"""Queues that the example of the README is about."""
+SAMPLE = Path("manifests/queues/queues.yaml")
+"""Queues that the example of the README is about, as its `config` names them."""
 
 _PATH = re.compile(r"`((?:core|extender|tests|e2e|manifests|docs)/[\w./-]+)`")
 _MODULE = re.compile(r"`((?:core|extender)(?:\.\w+)+)`")
@@ -53,9 +46,11 @@ def test_a_name_of_nothing_is_found() -> None:
     assert list(missing(text)) == ["core/no.py", "core.no.settle"]
 
 
-def test_the_example_of_the_readme_plays(tmp_path: Path) -> None:
+def test_the_example_of_the_readme_plays_with_the_shipped_sample(tmp_path: Path) -> None:
     (example,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    (tmp_path / "queues.yaml").write_text(QUEUES)
+    assert str(SAMPLE) in example
+    (tmp_path / SAMPLE).parent.mkdir(parents=True)
+    shutil.copyfile(ROOT / SAMPLE, tmp_path / SAMPLE)
     (tmp_path / "example.yaml").write_text(example)
     recording = run_scenario(read_scenario(tmp_path / "example.yaml"))
     assert recording.differences == ()

@@ -1,4 +1,8 @@
-"""Documents that Paddock formerly read differently from YuniKorn, by the ids C1 to C9 and V1."""
+"""Documents that Paddock formerly read differently from YuniKorn, by the ids C1 to C9 and V1.
+
+C6 and C7 are in ``tests/core/queues/test_properties.py``.
+P1 and P2 are in ``tests/core/queues/placement/test_rules.py``.
+"""
 
 import pytest
 
@@ -6,6 +10,7 @@ from core.queues.users.access import acl_from
 from core.resource import Limit
 from extender.queueconfig.load import check_document, load_document
 from extender.queueconfig.surprises.warnings import warnings_of
+from tests.architecture.reading.sources import ROOT
 from tests.extender.queueconfig.documents import found, of_partition, of_queues, of_tree, queue
 
 PARENTS = of_queues("{name: said, parent: true}", "{name: unsaid, queues: [{name: leaf}]}")
@@ -59,6 +64,20 @@ def test_c4_a_queue_named_root_below_another_keeps_its_settings() -> None:
 def test_c5_a_configured_recovery_queue_keeps_its_settings() -> None:
     spec = load_document(of_tree("{name: '@recovery@', resources: {max: {vcore: 1}}}"))
     assert queue("root.@recovery@")(spec).max == Limit({"vcore": 1000})
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        pytest.param("a queue named `root` below another", id="C4"),
+        pytest.param("a configured `@recovery@`", id="C5"),
+        pytest.param("its pods that have a node count in `root.@recovery@`", id="forced applications"),
+    ],
+)
+def test_c4_c5_a_difference_that_stays_is_in_the_table(kept: str) -> None:
+    page = (ROOT / "docs" / "reference" / "differences.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| ") and kept in line]
+    assert len(rows) == 1
 
 
 @pytest.mark.rule("CFG-12", "ACL-2")
