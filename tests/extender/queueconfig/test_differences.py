@@ -67,16 +67,16 @@ def test_c5_a_configured_recovery_queue_keeps_its_settings() -> None:
 
 
 @pytest.mark.parametrize(
-    "kept",
+    "difference",
     [
         pytest.param("a queue named `root` below another", id="C4"),
         pytest.param("a configured `@recovery@`", id="C5"),
         pytest.param("its pods that have a node count in `root.@recovery@`", id="forced applications"),
     ],
 )
-def test_c4_c5_a_difference_that_stays_is_in_the_table(kept: str) -> None:
+def test_c4_c5_a_difference_that_stays_is_in_the_table(difference: str) -> None:
     page = (ROOT / "docs" / "reference" / "differences.md").read_text(encoding="utf-8")
-    rows = [line for line in page.splitlines() if line.startswith("| ") and kept in line]
+    rows = [line for line in page.splitlines() if line.startswith("| ") and difference in line]
     assert len(rows) == 1
 
 
