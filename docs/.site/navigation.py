@@ -22,6 +22,7 @@ SECTIONS = {
 
 FIRST = "README.md"
 
+_HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 _LINK = re.compile(r"\]\(([\w.-]+\.md)(?:#[\w-]*)?\)")
 
 
@@ -34,7 +35,10 @@ def on_config(config: Any) -> Any:
 def navigation(docs: Path) -> list[Any]:
     """The home page, one entry per folder with pages, and the single pages beside them."""
     folders = sorted({page.parent.name for page in docs.glob("*/*.md")} - {".site"}, key=_place)
-    sections = [{SECTIONS.get(name, name.capitalize()): pages(docs / name)} for name in folders]
+    sections = [
+        {SECTIONS.get(name, name.capitalize()): [_entry(docs, page) for page in pages(docs / name)]}
+        for name in folders
+    ]
     single = [page.name for page in sorted(docs.glob("*.md")) if page.name != FIRST]
     return [{"Home": FIRST}, *sections, *single]
 
@@ -45,6 +49,15 @@ def pages(folder: Path) -> list[str]:
     order = {name: place for place, name in reversed(list(enumerate([FIRST, *linked])))}
     found = sorted(folder.glob("*.md"), key=lambda page: (order.get(page.name, len(order) + 1), page.name))
     return [f"{folder.name}/{page.name}" for page in found]
+
+
+def _entry(docs: Path, page: str) -> str | dict[str, str]:
+    """A page under its heading. mkdocs finds none below the first line of a generated page.
+
+    The first page of a section has no title of its own, since the section leads to it.
+    """
+    found = _HEADING.search((docs / page).read_text(encoding="utf-8"))
+    return {found[1]: page} if found and not page.endswith(FIRST) else page
 
 
 def _place(folder: str) -> tuple[int, str]:

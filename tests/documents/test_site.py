@@ -1,6 +1,7 @@
 """The check of the built site finds each planted breach, and the navigation has every page."""
 
 import importlib.util
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -73,14 +74,22 @@ def hook() -> Any:
     return module
 
 
+def listed(entries: list[Any]) -> Iterator[tuple[str, str]]:
+    """Title and page of each entry, empty for a page without a title."""
+    for entry in entries:
+        for title, below in entry.items() if isinstance(entry, dict) else [("", entry)]:
+            yield from listed(below) if isinstance(below, list) else [(title, below)]
+
+
 def test_every_page_is_in_the_navigation() -> None:
-    listed = {
-        page
-        for entry in hook().navigation(DOCS)
-        for below in (entry.values() if isinstance(entry, dict) else [entry])
-        for page in (below if isinstance(below, list) else [below])
-    }
-    assert listed == {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
+    pages = [page for _, page in listed(hook().navigation(DOCS))]
+    assert sorted(pages) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+
+
+def test_a_generated_page_is_listed_by_its_heading() -> None:
+    titles = {page: title for title, page in listed(hook().navigation(DOCS))}
+    assert titles["reference/rest.md"] == "REST interface"
+    assert titles["reference/README.md"] == ""
 
 
 def test_pages_come_in_the_order_of_the_links_of_their_first_page(tmp_path: Path) -> None:
