@@ -22,14 +22,32 @@ SECTIONS = {
 
 FIRST = "README.md"
 
+SECURITY = "security.md"
+"""Page of the site with the text of SECURITY.md."""
+
 _HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 _LINK = re.compile(r"\]\(([\w.-]+\.md)(?:#[\w-]*)?\)")
 
 
 def on_config(config: Any) -> Any:
     """Set the navigation from the folders that exist."""
-    config.nav = navigation(Path(config.docs_dir))
+    config.nav = [*navigation(Path(config.docs_dir)), {"Security": SECURITY}]
     return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add SECURITY.md, which is beside the documents."""
+    # mkdocs is not installed where the tests run.
+    from mkdocs.structure.files import File
+
+    text = Path(config.docs_dir).with_name("SECURITY.md").read_text(encoding="utf-8")
+    files.append(File.generated(config, SECURITY, content=inside(text)))
+    return files
+
+
+def inside(text: str) -> str:
+    """The text of a file beside the documents, with its links as from among them."""
+    return text.replace("](docs/", "](")
 
 
 def navigation(docs: Path) -> list[Any]:

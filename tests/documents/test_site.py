@@ -86,6 +86,10 @@ def test_every_page_is_in_the_navigation() -> None:
     assert sorted(pages) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
 
 
+def test_links_of_a_file_beside_the_documents_lead_among_them() -> None:
+    assert hook().inside("[a](docs/a.md#b) [c](#c)") == "[a](a.md#b) [c](#c)"
+
+
 def test_a_generated_page_is_listed_by_its_heading() -> None:
     titles = {page: title for title, page in listed(hook().navigation(DOCS))}
     assert titles["reference/rest.md"] == "REST interface"
