@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aiohttp import web
-
 from core.ledger import events as on
 from core.ledger.effects import EndWait, PostEvent, ResolveGroups
 from extender.auditing import Auditing
@@ -29,7 +27,8 @@ from extender.http.explaining import Explanations
 from extender.http.health import Admin, admin_endpoints
 from extender.http.rest.service import RestService
 from extender.http.rest.witness import RestWitness
-from extender.http.server import Address, MutualTls, verbs_app
+from extender.http.server import Address, MutualTls
+from extender.http.verbs.listening import VerbsServer, verbs_server
 from extender.kube.connection.client import ApiClient, connect
 from extender.kube.effects.effector import Effector
 from extender.kube.leadership import Leadership
@@ -325,10 +324,10 @@ class App:
 
     # -- what the ports show --------------------------------------------------------------------------------
 
-    def _verbs_of(self, door: Door) -> web.Application:
+    def _verbs_of(self, door: Door) -> VerbsServer:
         verbs = self._verbs
         timed = self.metrics.yunikorn.calls.timed_filter(verbs.filter, lambda: verbs.nodes_taken)
-        return verbs_app(
+        return verbs_server(
             {
                 "filter": fenced(timed, self._leadership),
                 "prioritize": fenced(verbs.prioritize, self._leadership, NO_PRIORITIES),

@@ -20,7 +20,8 @@ import structlog
 
 from extender.engine.engine import Engine
 from extender.http.health import Admin, admin_app
-from extender.http.server import Address, listen, verbs_app
+from extender.http.server import Address, Listener, listen
+from extender.http.verbs.listening import VerbsListener, VerbsServer, listen_to_verbs, verbs_server
 from extender.simulator.commands import lines_of
 from extender.simulator.paddock import Paddock
 from extender.simulator.report.page import page_of
@@ -89,7 +90,8 @@ class _Show:
 
     async def run(self) -> Recording:
         scenario = read_scenario(DAY)
-        runners = [await listen(self._verbs(), Address("127.0.0.1", self._demo.verbs_port))]
+        verbs = await listen_to_verbs(self._verbs(), Address("127.0.0.1", self._demo.verbs_port))
+        runners: list[Listener | VerbsListener] = [verbs]
         try:
             admin = admin_app(self._admin())
             runners.append(await listen(admin, Address("127.0.0.1", self._demo.admin_port)))
@@ -145,12 +147,12 @@ class _Show:
 
     # -- listeners -------------------------------------------------------------------------------
 
-    def _verbs(self) -> Any:
+    def _verbs(self) -> VerbsServer:
         answering = {verb: self._answering(verb) for verb in VERBS}
         answering["filter"] = self._metrics.yunikorn.calls.timed_filter(
             answering["filter"], self._nodes_taken
         )
-        return verbs_app(answering, measure=self._metrics.measured, on_bug=_report_bug)
+        return verbs_server(answering, measure=self._metrics.measured, on_bug=_report_bug)
 
     def _nodes_taken(self) -> int:
         assert self._paddock is not None  # noqa: S101 - as above

@@ -8,8 +8,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from aiohttp import web
-
 from extender.configuration.settings import Settings
 from extender.http.access.guarding import Neighbours, loopback_guard
 from extender.http.aggregated import ACTIONS_REFUSED, ROOT
@@ -18,6 +16,7 @@ from extender.http.door import Door
 from extender.http.endpoints import Endpoint, guarded_app
 from extender.http.explaining import Explanations
 from extender.http.server import Address, Listener, MutualTls, listen
+from extender.http.verbs.listening import VerbsListener, VerbsServer, listen_to_verbs
 from extender.identity.caller import AuthenticatedUser
 
 
@@ -34,22 +33,22 @@ class Places:
 class Listeners:
     """All listeners, with their contents and addresses.
 
-    ``verbs``: the application for kube-scheduler, with its door; ``endpoints``: the table for all others.
+    ``verbs``: the server for kube-scheduler, with its door; ``endpoints``: the table for all others.
     ``explanations``: their endpoint differs between listeners.
     ``closed(port, why)``: called for a connection that was closed early.
     """
 
-    verbs: Callable[[Door], web.Application]
+    verbs: Callable[[Door], VerbsServer]
     endpoints: Sequence[Endpoint]
     explanations: Explanations
     places: Places
     settings: Callable[[], Settings]
     closed: Callable[[str, str], None]
 
-    async def open_verbs(self) -> Listener:
+    async def open_verbs(self) -> VerbsListener:
         """Open the port for kube-scheduler."""
         tls = self.places.tls.context() if self.places.tls else None
-        return await listen(self.verbs(self._door("verbs")), self.places.verbs, tls=tls)
+        return await listen_to_verbs(self.verbs(self._door("verbs")), self.places.verbs, tls=tls)
 
     async def open_admin(self) -> Listener:
         """Open the port without a login, which answers only requests from this machine."""
@@ -69,7 +68,7 @@ async def _names_all(_user: AuthenticatedUser) -> bool:
 @asynccontextmanager
 async def listening(listeners: Listeners) -> AsyncIterator[None]:
     """Keep all listeners open until the end of the block. Raises OSError for a port that is taken."""
-    opened: list[Listener] = []
+    opened: list[Listener | VerbsListener] = []
     try:
         for each in (listeners.open_verbs, listeners.open_admin):
             opened.append(await each())

@@ -24,7 +24,8 @@ from core.workload.pod import NamespaceFacts, PodFacts
 from e2e.bench.worlds.report import percentiles, show
 from e2e.bench.worlds.rig import filter_body, rig
 from extender.engine.engine import Engine
-from extender.http.server import Address, listen, verbs_app
+from extender.http.server import Address
+from extender.http.verbs.listening import listen_to_verbs, verbs_server
 from extender.verbs.pure import PureVerbs
 from extender.wire.calls import extender_v1 as v1
 
@@ -138,8 +139,8 @@ async def _in_process(verbs: PureVerbs, bodies: list[bytes]) -> dict[str, float]
 
 
 async def _over_loopback(verbs: PureVerbs, measure: Any, bodies: list[bytes]) -> dict[str, float]:
-    app = verbs_app({"filter": verbs.filter}, measure=measure, on_bug=lambda *_: None)
-    runner = await listen(app, Address("127.0.0.1", 0))
+    app = verbs_server({"filter": verbs.filter}, measure=measure, on_bug=lambda *_: None)
+    runner = await listen_to_verbs(app, Address("127.0.0.1", 0))
     port = runner.addresses[0][1]
     took = []
     async with aiohttp.ClientSession() as session:

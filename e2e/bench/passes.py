@@ -25,7 +25,8 @@ from e2e.bench.worlds.report import percentiles, show
 from e2e.bench.worlds.rig import Rig, rig
 from extender.engine.engine import Engine
 from extender.host.garbage_collector import freeze_survivors, unfreeze
-from extender.http.server import Address, listen, verbs_app
+from extender.http.server import Address
+from extender.http.verbs.listening import listen_to_verbs, verbs_server
 
 TIMES = 15
 """Cycles of a kind that are timed one by one."""
@@ -229,8 +230,8 @@ async def _free_for_ever(made: Crowd) -> None:
 @asynccontextmanager
 async def _client(wired: Rig, made: Crowd) -> AsyncIterator[Callable[[int], Any]]:
     """A client that asks at a fixed rate and reports when each call began and ended."""
-    app = verbs_app({"filter": wired.verbs.filter}, measure=wired.measure, on_bug=lambda *_: None)
-    runner = await listen(app, Address("127.0.0.1", 0))
+    app = verbs_server({"filter": wired.verbs.filter}, measure=wired.measure, on_bug=lambda *_: None)
+    runner = await listen_to_verbs(app, Address("127.0.0.1", 0))
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(target=_ask_for_ever, args=(theirs,), daemon=True)
     process.start()

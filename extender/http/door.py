@@ -7,7 +7,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from extender.http.connections import Connections
-from extender.http.intake import BodyFault, Intake
+from extender.http.intake import BodyFault, BodyLimits, Intake
 
 Handle = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
@@ -18,6 +18,12 @@ class Door:
 
     connections: Connections = field(default_factory=Connections)
     intake: Intake = field(default_factory=Intake)
+
+    async def body_of(self, request: web.BaseRequest, limits: BodyLimits) -> bytes:
+        """Read the body of a request. Raises `BodyFault`."""
+        encoding = request.headers.get("Content-Encoding", "")
+        length = request.content_length
+        return await self.intake.body_of(request.content, limits, encoding=encoding, length=length)
 
     def watching(self, handle: Handle) -> Handle:
         """Wrap a handler, so that its connection counts as being answered while the handler runs."""

@@ -6,6 +6,7 @@ since lists of node names are short and lists of whole Nodes are long.
 
 import asyncio
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import aiohttp
 from aiohttp import web
@@ -30,6 +31,13 @@ _WHOLE_OBJECTS = (b'"Nodes":{', b'"NodeNameToVictims":{')
 
 _BROKEN_OFF = (web.RequestPayloadError, aiohttp.ClientError, HttpProcessingError, OSError)
 """Exceptions for a body that ends early or does not match its headers."""
+
+
+class Content(Protocol):
+    """Bytes of a body, as they arrive."""
+
+    async def readany(self) -> bytes:
+        """Wait for bytes; empty at the end."""
 
 
 class BodyFault(PaddockError):
@@ -95,22 +103,25 @@ class Intake:
     _waiting: int = 0
     _large: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def body_of(self, request: web.BaseRequest, limits: BodyLimits) -> bytes:
-        """Read a whole body. Raises `BodyFault`; for a large Content-Length, it does so before reading."""
-        encoding = request.headers.get("Content-Encoding", "identity")
+    async def body_of(
+        self, content: Content, limits: BodyLimits, *, encoding: str = "", length: int | None = None
+    ) -> bytes:
+        """Read a whole body. Raises `BodyFault`; for a large ``length``, it does so before reading.
+
+        ``encoding``: Content-Encoding; ``length``: Content-Length; as the head of the request has them.
+        """
         if encoding.strip().lower() not in ("", "identity"):
             raise Encoded("a body with a Content-Encoding is not taken")
-        length = request.content_length
         if length is not None and length > limits.whole_objects:
             raise BodyTooLarge(f" of {length} bytes", limits.whole_objects)
         try:
-            return await self._read(request.content, limits)
+            return await self._read(content, limits)
         except TimeoutError as error:
             raise Slow(f"the body did not arrive within {self.within:g} s") from error
         except _BROKEN_OFF as error:
             raise Incomplete(f"body did not arrive whole: {type(error).__name__}") from error
 
-    async def _read(self, content: aiohttp.StreamReader, limits: BodyLimits) -> bytes:
+    async def _read(self, content: Content, limits: BodyLimits) -> bytes:
         body = bytearray()
         async with asyncio.timeout(self.within):
             if await self._take_small(content, body, min(SMALL, limits.whole_objects)):
@@ -125,7 +136,7 @@ class Intake:
             self._large.release()
         return bytes(body)
 
-    async def _take_small(self, content: aiohttp.StreamReader, body: bytearray, most: int) -> bool:
+    async def _take_small(self, content: Content, body: bytearray, most: int) -> bool:
         """Read at least ``most`` bytes. True if the body is complete."""
         try:
             while len(body) <= most:
@@ -151,7 +162,7 @@ class Intake:
             self._waiting -= 1
 
 
-async def _take_large(content: aiohttp.StreamReader, body: bytearray, limits: BodyLimits) -> None:
+async def _take_large(content: Content, body: bytearray, limits: BodyLimits) -> None:
     most = limits.names
     while chunk := await content.readany():
         body += chunk

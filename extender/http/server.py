@@ -1,8 +1,7 @@
-"""Listeners, and the application for kube-scheduler's verbs."""
+"""Listeners of applications. kube-scheduler's verbs have a server of their own, in `extender.http.verbs`."""
 
 import asyncio
 import ssl
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -10,21 +9,7 @@ from aiohttp import web
 
 from extender.http.complaints import complaints
 from extender.http.connections import Connections, Guarded
-from extender.http.door import DOOR, Door
-from extender.http.intake import BodyLimits
-from extender.http.middleware import Answer, Measure, OnBug, handler_of
-
-MOST_BYTES = 128 * 2**20
-"""Most bytes of a body. About 12,000 Node objects fit into it."""
-
-MOST_NAMES = 16 * 2**20
-"""Most bytes of a body with names only. A preempt call for 1,500 full nodes fits into it.
-
-kube-scheduler names only a tenth of the nodes.
-"""
-
-MOST_BIND = 2**18
-"""Most bytes of a bind call's body, which contains four names."""
+from extender.http.door import DOOR
 
 KEEPALIVE = 3600.0
 """Seconds for which an idle connection stays open. Go's client closes it after 90 s (CONTRACT-2.1)."""
@@ -58,25 +43,6 @@ class MutualTls:
         context.load_cert_chain(self.certificate, self.key)
         context.verify_mode = ssl.CERT_REQUIRED
         return context
-
-
-def verbs_app(
-    verbs: Mapping[str, Answer],
-    *,
-    measure: Measure,
-    on_bug: OnBug,
-    most_bytes: int = MOST_BYTES,
-    door: Door | None = None,
-) -> web.Application:
-    """Make an application with ``POST /v1/<verb>`` for each verb. ``door``: None for a new one."""
-    app = web.Application()
-    app[DOOR] = door = door or Door()
-    large, small = BodyLimits(min(MOST_NAMES, most_bytes), most_bytes), BodyLimits(MOST_BIND, MOST_BIND)
-    for verb, answer in verbs.items():
-        limits = small if verb == "bind" else large
-        handler = handler_of(verb, answer, door, limits, measure=measure, on_bug=on_bug)
-        app.router.add_post(f"/v1/{verb}", handler)
-    return app
 
 
 class Listener:

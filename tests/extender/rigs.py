@@ -23,7 +23,8 @@ from core.workload.pod import PodFacts
 from extender.engine.engine import Engine
 from extender.engine.outward import Outward
 from extender.http.door import Door as Guards
-from extender.http.server import MOST_BYTES, Address, listen, verbs_app
+from extender.http.server import Address
+from extender.http.verbs.listening import MOST_BYTES, listen_to_verbs, verbs_server
 from extender.verbs.bind import BindOutcome, BindVerb, PostBinding
 from extender.verbs.pure import PureVerbs
 from extender.wire.annotations.gang import POD_GROUP_MIN, POD_GROUP_NAME
@@ -235,14 +236,14 @@ async def serving(
 ) -> AsyncIterator[Door]:
     """The real listener for these verbs, on a loopback port."""
     doors: list[Door] = []
-    app = verbs_app(
+    app = verbs_server(
         answers,
         measure=lambda *call: doors[0].measure(*call),
         on_bug=lambda *bug: doors[0].on_bug(*bug),
         most_bytes=most_bytes,
         door=guards,
     )
-    runner = await listen(app, Address("127.0.0.1", 0), shutdown=0.2)
+    runner = await listen_to_verbs(app, Address("127.0.0.1", 0), shutdown=0.2)
     port = runner.addresses[0][1]
     try:
         async with ClientSession(f"http://127.0.0.1:{port}") as client:

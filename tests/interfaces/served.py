@@ -15,6 +15,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.metrics_core import Metric
 
 from extender.cli import main
+from extender.http.verbs.connection import Shared
 from extender.telemetry.metrics import TEXT_FAMILIES
 from tests.interfaces.environment import no_environment, quiet
 
@@ -34,7 +35,7 @@ _HISTOGRAM = ("_bucket", "_count", "_sum")
 class Served:
     """Everything that a server opened and made. ``applications`` are in the order of ``addresses``."""
 
-    applications: list[web.Application] = field(default_factory=list)
+    applications: list[web.Application | Shared] = field(default_factory=list)
     addresses: list[tuple[str, int]] = field(default_factory=list)
     registries: list[prometheus_client.CollectorRegistry] = field(default_factory=list)
 
@@ -52,10 +53,15 @@ def served() -> Served:
     """Run the command. Its second port is refused to it, so that it ends."""
     seen = Served()
     runner, registry = web.AppRunner.__init__, prometheus_client.CollectorRegistry.__init__
+    shared = Shared.__init__
 
     def made_runner(self: web.AppRunner, app: web.Application, **options: Any) -> None:
         seen.applications.append(app)
         runner(self, app, **options)
+
+    def made_verbs(self: Shared, *given: Any) -> None:
+        seen.applications.append(self)
+        shared(self, *given)
 
     def made_registry(self: prometheus_client.CollectorRegistry, *given: Any, **options: Any) -> None:
         seen.registries.append(self)
@@ -69,6 +75,7 @@ def served() -> Served:
 
     with contextlib.ExitStack() as stack:
         stack.enter_context(mock.patch.object(web.AppRunner, "__init__", made_runner))
+        stack.enter_context(mock.patch.object(Shared, "__init__", made_verbs))
         stack.enter_context(mock.patch.object(prometheus_client.CollectorRegistry, "__init__", made_registry))
         stack.enter_context(mock.patch.object(asyncio.BaseEventLoop, "create_server", opened))
         # Without uvloop the loop is asyncio's own, whose ports can be observed.
@@ -100,7 +107,9 @@ def routes() -> list[str]:
     ]
 
 
-def _routes(application: web.Application) -> list[str]:
+def _routes(application: web.Application | Shared) -> list[str]:
+    if isinstance(application, Shared):
+        return sorted(f"POST {path.decode()}" for path in application.routes)
     return sorted(
         f"{each.method} {each.resource.canonical}"
         for each in application.router.routes()

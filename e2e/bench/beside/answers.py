@@ -32,7 +32,8 @@ from extender.host.garbage_collector import freeze_survivors
 from extender.http.door import Door
 from extender.http.endpoints import guarded_app
 from extender.http.rest.service import RestService
-from extender.http.server import Address, listen, verbs_app
+from extender.http.server import Address, listen
+from extender.http.verbs.listening import listen_to_verbs, verbs_server
 from extender.telemetry.stalls import watch_stalls
 
 NODES, PODS, APPS, NAMES = 1_000, 30_000, 500, 500
@@ -115,8 +116,8 @@ async def _serve() -> None:
     _fill(engine)
     await service.check_health()
     freeze_survivors()
-    verbs = verbs_app({"filter": wired.verbs.filter}, measure=wired.measure, on_bug=lambda *_: None)
-    verbs_at = await listen(verbs, Address("127.0.0.1", 0))
+    verbs = verbs_server({"filter": wired.verbs.filter}, measure=wired.measure, on_bug=lambda *_: None)
+    verbs_at = await listen_to_verbs(verbs, Address("127.0.0.1", 0))
     rest_at = await listen(guarded_app(service.endpoints(), Door()), Address("127.0.0.1", 0))
     stalls: list[float] = []
     tasks = [asyncio.create_task(watch_stalls(stalls.append)), asyncio.create_task(_churn(engine))]

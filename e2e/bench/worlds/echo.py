@@ -42,7 +42,8 @@ def _echo(port: int, ready: Any) -> None:
 
 async def _serve(port: int, ready: Any) -> None:
     from core.ids import NodeName, PodUid
-    from extender.http.server import Address, listen, verbs_app
+    from extender.http.server import Address
+    from extender.http.verbs.listening import listen_to_verbs, verbs_server
     from extender.kube.connection.client import connect
     from extender.kube.effects.effector import Effector
     from extender.verbs.bind import PostBinding
@@ -65,7 +66,7 @@ async def _serve(port: int, ready: Any) -> None:
         "preempt": lambda _: b"{}",
         "bind": bind,
     }
-    app = verbs_app(answers, measure=lambda *_: None, on_bug=lambda *_: None)
-    await listen(app, Address("127.0.0.1", port))
+    app = verbs_server(answers, measure=lambda *_: None, on_bug=lambda *_: None)
+    await listen_to_verbs(app, Address("127.0.0.1", port))
     ready.send("ready")
     await asyncio.Event().wait()

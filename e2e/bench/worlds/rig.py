@@ -11,7 +11,7 @@ from core.ids import PodUid
 from core.ledger.effects import Effect
 from extender.engine.engine import Engine
 from extender.engine.outward import Outward
-from extender.http.middleware import Measure
+from extender.http.verbs.answering import Measure
 from extender.telemetry.logs import DecisionLog, configure_logs
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.witness import DecisionWitness

@@ -97,7 +97,7 @@ class Answering:
 
 
 async def _ask_from(request: web.Request) -> Ask:
-    body = await request.app[DOOR].intake.body_of(request, _BODY) if request.method == "POST" else b""
+    body = await request.app[DOOR].body_of(request, _BODY) if request.method == "POST" else b""
     query = request.raw_path.partition("?")[2]
     found: dict[str, str] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):

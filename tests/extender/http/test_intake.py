@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from extender.http.server import MOST_BIND, MOST_BYTES
+from extender.http.verbs.listening import MOST_BIND, MOST_BYTES
 from tests.builders import make_queue
 from tests.extender.rigs import BODIES, VERBS, Door, Rig, answers_of, answers_still, changed, serving
 

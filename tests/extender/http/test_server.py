@@ -15,7 +15,8 @@ from aiohttp.test_utils import TestClient, TestServer
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from extender.http.health import Admin, admin_app
-from extender.http.server import Address, MutualTls, listen, verbs_app
+from extender.http.server import Address, MutualTls
+from extender.http.verbs.listening import listen_to_verbs, verbs_server
 from extender.verbs.faults import DeadlinePassed
 from extender.wire.calls.extender_v1 import faulted
 from tests.builders import make_pod, make_queue, usage
@@ -260,13 +261,13 @@ async def test_calls_in_parallel_are_counted_once_each() -> None:
 
 
 async def test_a_port_that_is_taken_is_an_error() -> None:
-    app = verbs_app({}, measure=lambda *_: None, on_bug=lambda *_: None)
-    runner = await listen(app, Address("127.0.0.1", 0))
+    app = verbs_server({}, measure=lambda *_: None, on_bug=lambda *_: None)
+    runner = await listen_to_verbs(app, Address("127.0.0.1", 0))
     try:
         port = runner.addresses[0][1]
         with pytest.raises(OSError):
-            await listen(
-                verbs_app({}, measure=lambda *_: None, on_bug=lambda *_: None), Address("127.0.0.1", port)
+            await listen_to_verbs(
+                verbs_server({}, measure=lambda *_: None, on_bug=lambda *_: None), Address("127.0.0.1", port)
             )
     finally:
         await runner.cleanup()
@@ -275,8 +276,8 @@ async def test_a_port_that_is_taken_is_an_error() -> None:
 @asynccontextmanager
 async def listening_over_tls() -> AsyncIterator[str]:
     tls = MutualTls(str(TLS / "server.pem"), str(TLS / "server.pem"), str(TLS / "ca.crt"))
-    app = verbs_app(answers_of(Rig()), measure=lambda *_: None, on_bug=lambda *_: None)
-    runner = await listen(app, Address("127.0.0.1", 0), tls=tls.context())
+    app = verbs_server(answers_of(Rig()), measure=lambda *_: None, on_bug=lambda *_: None)
+    runner = await listen_to_verbs(app, Address("127.0.0.1", 0), tls=tls.context())
     try:
         yield f"https://localhost:{runner.addresses[0][1]}/v1/filter"
     finally:
