@@ -14,9 +14,10 @@ from typing import cast
 import httptools
 
 from extender.http.door import Door
-from extender.http.intake import SMALL, BodyLimits, Incomplete
-from extender.http.verbs.answering import Reply, Verb, said
-from extender.http.verbs.content import HIGH, BrokenOff, Content
+from extender.http.intake import Incomplete
+from extender.http.verbs.answering import Reply, said
+from extender.http.verbs.content import BrokenOff, Content
+from extender.http.verbs.request import Request, Route
 
 MOST_OVERHEAD = 16 * 2**10
 """Bytes of a request apart from its body. The body of a chunked request may bring eight times its own."""
@@ -34,37 +35,9 @@ _CLOSES = b"\r\nConnection: close"
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
-    """Verb and the limits of its bodies."""
-
-    verb: Verb
-    limits: BodyLimits
-
-
-@dataclass(eq=False, slots=True)
-class Request:
-    """Request whose head is being read, or was."""
-
-    content: Content
-    url: bytes = b""
-    method: bytes = b""
-    encoding: str = ""
-    length: int | None = None
-    #: True if the client waits for leave to send the body.
-    asks_first: bool = False
-    keeps: bool = True
-
-    @property
-    def comes_soon(self) -> bool:
-        """True if a short body is still arriving, so that waiting for it costs less than a task."""
-        short = self.length is not None and self.length <= HIGH
-        return short and not self.asks_first and not self.content.is_complete
-
-
 @dataclass(eq=False, slots=True)
 class Shared:
-    """What all connections of a listener share. ``open``: the connections."""
+    """State that all connections of a listener share. ``open``: the connections."""
 
     routes: Mapping[bytes, Route]
     door: Door
@@ -220,11 +193,11 @@ class Connection(asyncio.Protocol):
             self._soon.cancel()
             self._soon = None
         self._connections.called(self._transport)
-        route = self._shared.routes.get(_path(request))
+        route = self._shared.routes.get(request.path)
         if route is None or request.method != b"POST":
             reply = Reply(404, said("not found")) if route is None else Reply(405, said("method not allowed"))
             self._end(request, reply)
-        elif _is_small(request, route.limits):
+        elif request.is_small(route.limits):
             found = route.verb.reply_to(request.content.take())
             if isinstance(found, Reply):
                 self._end(request, found)
@@ -291,7 +264,7 @@ class Connection(asyncio.Protocol):
 
     def _incomplete(self) -> None:
         """Count a call whose body was still expected when its caller hung up."""
-        if route := self._shared.routes.get(_path(self._waiting[0])):
+        if route := self._shared.routes.get(self._waiting[0].path):
             route.verb.measure(route.verb.name, 0.0, Incomplete.fault)
 
     # -- the end -----------------------------------------------------------------------------------------
@@ -328,13 +301,3 @@ class Connection(asyncio.Protocol):
             self._close_after(max(left, LINGERS))
         else:
             self.close()
-
-
-def _path(request: Request) -> bytes:
-    return request.url.partition(b"?")[0]
-
-
-def _is_small(request: Request, limits: BodyLimits) -> bool:
-    """True if a body is there as a whole, and within all limits."""
-    content = request.content
-    return content.is_complete and not request.encoding and content.held <= min(SMALL, limits.whole_objects)

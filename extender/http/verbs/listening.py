@@ -10,7 +10,8 @@ from extender.http.door import Door
 from extender.http.intake import BodyLimits
 from extender.http.server import BACKLOG, KEEPALIVE, Address
 from extender.http.verbs.answering import Answer, Measure, OnBug, Verb
-from extender.http.verbs.connection import Connection, Route, Shared
+from extender.http.verbs.connection import Connection, Shared
+from extender.http.verbs.request import Route
 
 MOST_BYTES = 128 * 2**20
 """Most bytes of a body. About 12,000 Node objects fit into it."""
