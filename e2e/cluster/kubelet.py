@@ -20,7 +20,8 @@ AT_ONCE = 48
 class StubKubelet:
     """The kubelet.
 
-    ``refused``: names of pods that did not fit their node. ``hold``: leave bound pods as they are.
+    ``refused``: names of pods that were bound to a node and did not fit it. Pods that were created with their
+    node do not count. ``hold``: leave bound pods as they are.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -113,7 +114,8 @@ class StubKubelet:
             self._on_node.setdefault(node, {})[pod["metadata"]["uid"]] = size
             self._spawn(self._run(pod))
         else:
-            self.refused.append(pod["metadata"]["name"])
+            if _was_bound(pod):
+                self.refused.append(pod["metadata"]["name"])
             refusal = {"phase": "Failed", "reason": f"OutOf{short}", "message": "does not fit"}
             self._spawn(self._status(pod, refusal))
 
@@ -154,6 +156,12 @@ class StubKubelet:
 
 def _path(pod: Object) -> str:
     return path_of("Pod", pod["metadata"]["namespace"], pod["metadata"]["name"])
+
+
+def _was_bound(pod: Object) -> bool:
+    """True if a Binding put the pod on its node. A pod that is created with a node lacks this condition."""
+    conditions = pod.get("status", {}).get("conditions", [])
+    return any((each["type"], each["status"]) == ("PodScheduled", "True") for each in conditions)
 
 
 def _running(pod: Object) -> Object:

@@ -121,7 +121,8 @@ class Place:
 
     async def settled(self) -> None:
         await eventually(self.agrees, "Paddock counts what is seen, and the audit is clean")
-        assert self.stand.kubelet.refused == []
+        refused = self.stand.kubelet.refused
+        assert refused == [], f"pods that did not fit their node: {refused}"
 
 
 @asynccontextmanager
