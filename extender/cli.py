@@ -15,13 +15,23 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import PaddockError
+from extender.plugin.table import COMMANDS
 
 OK, FAILED, USAGE = 0, 1, 2
+
+_OWN = {"check"}
+"""Commands that have another meaning in `kubectl paddock`, where they ask the server."""
+
+_BESIDE = f"The commands of `kubectl paddock` are here, too: {', '.join(sorted(set(COMMANDS) - _OWN))}."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns the exit code: 0 for success, 1 for failure, 2 for wrong arguments."""
     given = sys.argv[1:] if arguments is None else list(arguments)
+    if given and given[0] in set(COMMANDS) - _OWN:
+        from extender.plugin.main import main as of_plugin
+
+        return of_plugin(given)
     options = _parser(given[:1]).parse_args(given)
     try:
         run: int = options.run(options)
@@ -35,7 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser(command: Sequence[str] = ("serve",)) -> argparse.ArgumentParser:
     """Build the parser. ``command``: the first argument, if any, since only `serve` has the settings."""
-    parser = argparse.ArgumentParser(prog="paddock", description="Queues for an unmodified kube-scheduler.")
+    parser = argparse.ArgumentParser(
+        prog="paddock", description="Queues for an unmodified kube-scheduler.", epilog=_BESIDE
+    )
     parser.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     serve = commands.add_parser("serve", help="answer kube-scheduler's calls")

@@ -55,6 +55,7 @@ ROWS: dict[str, int] = {
     "extender.readiness": 10,
     "extender.demo": 10,
     "extender.cli": 10,
+    "extender.plugin": 10,
 }
 
 APART = 9

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from tests.documents.reference.commands import commands_page
+from tests.documents.reference.commands.paddock import commands_page
+from tests.documents.reference.commands.plugin import plugin_page
 from tests.documents.reference.events import events_page
 from tests.documents.reference.metrics import metrics_page
 from tests.documents.reference.names import names_page
@@ -18,6 +19,7 @@ FOLDER = ROOT / "docs" / "reference"
 PAGES: Mapping[str, Callable[[], str]] = {
     "command-line.md": commands_page,
     "events.md": events_page,
+    "kubectl-paddock.md": plugin_page,
     "metrics.md": metrics_page,
     "names.md": names_page,
     "reason-codes.md": reason_codes_page,

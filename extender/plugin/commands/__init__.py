@@ -1,0 +1,1 @@
+"""Commands of `kubectl paddock`, one module for each subject."""

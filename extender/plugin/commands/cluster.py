@@ -1,0 +1,154 @@
+"""Nodes, users, user groups, preemptions and events."""
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+import typer
+
+from extender.plugin.amounts import amounts
+from extender.plugin.asked import Asked
+from extender.plugin.paths import PARTITION, segment
+from extender.plugin.printing import Result, Rows, show
+from extender.plugin.reaching import Server
+
+Answer = Mapping[str, Any]
+
+_KINDS = {1: "pod", 2: "app", 3: "node", 4: "queue", 5: "user"}
+_FOLLOWED_EVERY = 1.0
+_AT_ONCE = 1000
+
+
+def nodes(
+    server: Server, asked: Asked, name: Annotated[str, typer.Argument(metavar="NODE", help="One node.")] = ""
+) -> Result:
+    """List nodes with what is allocated, taken by other pods, and free."""
+    path = f"{PARTITION}/node/{segment(name)}" if name else f"{PARTITION}/nodes"
+    answer = server.get(path)
+    found = [answer] if name else answer
+    table = Rows(("NODE", "ALLOCATED", "FOREIGN", "FREE", "PODS", "STATE", "RESERVED FOR"), wide=1)
+    for each in found:
+        parts = (_main(each.get(key)) for key in ("allocated", "occupied", "available"))
+        state = "ready" if each.get("schedulable") else "cordoned"
+        shown = [amounts(part, raw=asked.raw_units) for part in parts]
+        table.add(
+            each["nodeID"],
+            *shown,
+            len(each.get("allocations") or ()),
+            state,
+            ", ".join(each.get("reservations") or ()),
+        )
+    return Result(
+        "Node", found, [f"node/{each['nodeID']}" for each in found], [table], "No nodes found.", bool(name)
+    )
+
+
+def _main(values: Mapping[str, int] | None) -> dict[str, int]:
+    return {name: value for name, value in (values or {}).items() if name in ("vcore", "memory")}
+
+
+def users(
+    server: Server, asked: Asked, name: Annotated[str, typer.Argument(metavar="USER", help="One user.")] = ""
+) -> Result:
+    """Show the usage of users against their limits, by queue."""
+    return _people(server, asked, "user", name)
+
+
+def groups(
+    server: Server,
+    asked: Asked,
+    name: Annotated[str, typer.Argument(metavar="GROUP", help="One user group.")] = "",
+) -> Result:
+    """Show the usage of user groups against their limits, by queue."""
+    return _people(server, asked, "group", name)
+
+
+def _people(server: Server, asked: Asked, kind: str, name: str) -> Result:
+    path = f"{PARTITION}/usage/{kind}/{segment(name)}" if name else f"{PARTITION}/usage/{kind}s"
+    answer = server.get(path)
+    found = [answer] if name else answer or []
+    table = Rows((kind.upper(), "QUEUE", "USED", "MAX", "RUNNING", "MAX RUNNING"))
+    for each in found:
+        for queue in _below(each.get("queues")):
+            table.add(
+                each[f"{kind}Name"],
+                queue["queuePath"],
+                amounts(queue.get("resourceUsage"), raw=asked.raw_units),
+                amounts(queue.get("maxResources"), raw=asked.raw_units),
+                len(queue.get("runningApplications") or ()),
+                queue.get("maxApplications") or "-",
+            )
+    names = [f"{kind}/{each[f'{kind}Name']}" for each in found]
+    return Result(kind.capitalize(), found, names, [table], f"No {kind}s found.", bool(name))
+
+
+def _below(queue: Answer | None) -> Iterator[Answer]:
+    if queue:
+        yield queue
+        for child in queue.get("children") or ():
+            yield from _below(child)
+
+
+def preemptions(
+    server: Server, asked: Asked, last: Annotated[int, typer.Option("--last", help="Number of entries.")] = 20
+) -> Result:
+    """List recent preemption plans with their victims, and why others were stopped."""
+    found = server.get("/debug/preemptions")["preemptions"][: max(0, last)]
+    table = Rows(("AT", "POD", "OUTCOME", "LAW", "VICTIMS"))
+    for each in found:
+        outcome = each.get("refused") or ("breach" if "breaches" in each else each.get("kind", ""))
+        victims = ", ".join(each.get("victims") or ()) or "-"
+        table.add(str(each["at"])[:19], each["pod"], outcome, each.get("law", ""), victims)
+    return Result(
+        "Preemption", found, [f"pod/{each['pod']}" for each in found], [table], "No preemptions found."
+    )
+
+
+def events(
+    server: Server,
+    asked: Asked,
+    follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on until interrupted.")] = False,
+    about: Annotated[str, typer.Option("--for", help="queue/…, app/…, pod/…, node/… or user/…")] = "",
+    last: Annotated[int, typer.Option("--last", help="Number of events at the start.")] = 100,
+) -> Result | int:
+    """Show events. With -f go on, from the last id on, without loss or doubles."""
+    batch = server.get("/ws/v1/events/batch?count=1")
+    instance, following = batch["InstanceUUID"], max(batch["LowestID"], batch["HighestID"] + 1 - max(0, last))
+    while True:
+        batch = server.get(f"/ws/v1/events/batch?start={following}&count={_AT_ONCE}")
+        if batch["InstanceUUID"] != instance:
+            # Another process leads now, whose ids begin anew.
+            instance, following = batch["InstanceUUID"], batch["LowestID"]
+            continue
+        records = batch.get("EventRecords") or []
+        if not records and batch["LowestID"] > following:
+            following = batch["LowestID"]
+            continue
+        following += len(records)
+        found = [each for each in records if _is_about(each, about)]
+        if not follow:
+            return _listed(found)
+        if found:
+            show(_listed(found), asked)
+            asked.no_headers = True
+        if len(records) < _AT_ONCE:
+            time.sleep(_FOLLOWED_EVERY)
+
+
+def _is_about(record: Answer, about: str) -> bool:
+    kind, _, name = about.partition("/")
+    if not about:
+        return True
+    if kind != _KINDS.get(record.get("type", 0)):
+        return False
+    return not name or name in (record.get("objectID"), record.get("referenceID"))
+
+
+def _listed(records: list[Answer]) -> Result:
+    table = Rows(("AT", "ABOUT", "OBJECT", "MESSAGE"))
+    for each in records:
+        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(each.get("timestampNano", 0) / 1e9))
+        kind = _KINDS.get(each.get("type", 0), "")
+        table.add(at, kind, each.get("objectID", ""), each.get("message", ""))
+    names = [f"event/{each.get('objectID', '')}" for each in records]
+    return Result("Event", records, names, [table], empty="No events found.")
