@@ -366,6 +366,11 @@ def condition(pod: Object, kind: str) -> Object | None:
     return None
 
 
+def was_bound(pod: Object) -> bool:
+    """True if a Binding put the pod on its node. A pod that is created with a node lacks this condition."""
+    return (condition(pod, "PodScheduled") or {}).get("status") == "True"
+
+
 def message_of(pod: Object | None) -> str:
     """The reason that kube-scheduler gives for a waiting pod."""
     found = condition(pod, "PodScheduled") if pod else None

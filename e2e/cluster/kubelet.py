@@ -10,7 +10,17 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
 
-from e2e.cluster.client import RUN_FOR, RUN_LABEL, ApiFailure, Cluster, Object, is_terminal, node_of, path_of
+from e2e.cluster.client import (
+    RUN_FOR,
+    RUN_LABEL,
+    ApiFailure,
+    Cluster,
+    Object,
+    is_terminal,
+    node_of,
+    path_of,
+    was_bound,
+)
 from e2e.cluster.sizing import Amounts, amounts_of, size_of
 from e2e.cluster.watching import LISTED_IN, watch
 
@@ -114,7 +124,7 @@ class StubKubelet:
             self._on_node.setdefault(node, {})[pod["metadata"]["uid"]] = size
             self._spawn(self._run(pod))
         else:
-            if _was_bound(pod):
+            if was_bound(pod):
                 self.refused.append(pod["metadata"]["name"])
             refusal = {"phase": "Failed", "reason": f"OutOf{short}", "message": "does not fit"}
             self._spawn(self._status(pod, refusal))
@@ -156,12 +166,6 @@ class StubKubelet:
 
 def _path(pod: Object) -> str:
     return path_of("Pod", pod["metadata"]["namespace"], pod["metadata"]["name"])
-
-
-def _was_bound(pod: Object) -> bool:
-    """True if a Binding put the pod on its node. A pod that is created with a node lacks this condition."""
-    conditions = pod.get("status", {}).get("conditions", [])
-    return any((each["type"], each["status"]) == ("PodScheduled", "True") for each in conditions)
 
 
 def _running(pod: Object) -> Object:

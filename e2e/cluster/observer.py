@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from e2e.cluster.client import Cluster, Object, condition, is_terminal, node_of
+from e2e.cluster.client import Cluster, Object, condition, is_terminal, node_of, was_bound
 from e2e.cluster.sizing import Amounts, amounts_of, size_of
 from e2e.cluster.watching import LISTED_IN, watch
 
@@ -128,7 +128,7 @@ class Rules:
                 if amount and not any(used <= cap for cap in self._caps(queue, resource, now)):
                     cap = max(self._caps(queue, resource, now))
                     self.violations.append(f"{name} takes {queue} to {used} {resource} above its max {cap:g}")
-        for resource, cap in self._nodes.get(seen.node, {}).items():
+        for resource, cap in self._nodes.get(seen.node, {}).items() if was_bound(pod) else ():
             used = self._on_node[seen.node].get(resource, 0)
             if seen.size.get(resource) and used > cap:
                 self.violations.append(f"{name} takes node {seen.node} to {used} {resource} of {cap}")

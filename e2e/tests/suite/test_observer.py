@@ -14,7 +14,7 @@ def pod(
     return {
         "metadata": {"name": name, "uid": f"uid-{name}", "namespace": "x", **metadata},
         "spec": {"nodeName": node, "containers": [{"name": "c", "resources": {"requests": requests}}]},
-        "status": {"phase": phase},
+        "status": {"phase": phase, "conditions": [{"type": "PodScheduled", "status": "True"}]},
     }
 
 
@@ -74,6 +74,14 @@ def test_a_node_above_its_size_is_found_for_unmanaged_pods_too() -> None:
     seen.on_pod("ADDED", pod("p1", cpu="6"), now=0)
     seen.on_pod("ADDED", pod("p2", cpu="6"), now=0)
     assert seen.violations == ["p2 takes node n1 to 12000 cpu of 10000"]
+
+
+def test_a_pod_that_is_created_with_its_node_is_not_blamed_for_the_node() -> None:
+    seen = rules(queue=None)
+    forced = pod("p1", cpu="12")
+    del forced["status"]["conditions"]
+    seen.on_pod("ADDED", forced, now=0)
+    assert seen.violations == []
 
 
 def test_a_pod_that_moves_is_found() -> None:
