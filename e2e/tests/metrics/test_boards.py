@@ -1,4 +1,7 @@
-"""The queries of YuniKorn's two published Grafana boards, asked of a real Prometheus that scrapes Paddock."""
+"""The queries of YuniKorn's two published Grafana boards, asked of a real Prometheus that scrapes Paddock.
+
+Prometheus scrapes the REST port over TLS, with a token of an account with `paddock-metrics` only.
+"""
 
 import math
 from collections.abc import AsyncIterator
@@ -9,6 +12,7 @@ import pytest
 
 from e2e.cluster.client import Cluster
 from e2e.programs.prometheus import Job, Prometheus, Series
+from e2e.stands.scraping import Scraping
 from e2e.stands.stand import Stand
 from tests.extender.telemetry.yunikorn.board import BOARD, GO_BOARD, VARIABLE
 
@@ -19,11 +23,18 @@ AT = "/ws/v1/metrics"
 
 @asynccontextmanager
 async def scraped(cluster: Cluster, folder: Path) -> AsyncIterator[tuple[Stand, Prometheus]]:
-    """A stand with a node of two cores, and a Prometheus with the job of YuniKorn's documents."""
-    async with Stand(cluster, QUEUES) as stand:
+    """A stand with a node of two cores, and a Prometheus with the path of YuniKorn's documents."""
+    scraping = Scraping(cluster, folder)
+    async with Stand(
+        cluster,
+        QUEUES,
+        config="sidecar/scheduler-config-plain.yaml",
+        user="paddock",
+        arguments=scraping.arguments,
+    ) as stand:
         await cluster.add_nodes(1, cpu="2")
-        address = f"127.0.0.1:{stand.paddock.admin_port}"
-        async with Prometheus(folder, Job("yunikorn", AT, [address])) as prometheus:
+        job = Job("yunikorn", AT, [scraping.address_of(stand.paddock, 0)], await scraping.further())
+        async with Prometheus(folder, job) as prometheus:
             yield stand, prometheus
 
 

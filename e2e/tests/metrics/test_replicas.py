@@ -5,18 +5,15 @@ the shipped ClusterRole `paddock-metrics` is bound, and nothing else.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from e2e.cluster.client import Cluster
-from e2e.programs.paddock import PaddockProcess
-from e2e.programs.processes import free_port
 from e2e.programs.prometheus import Job, Prometheus
-from e2e.stands.front_door import NAME, account, serving, trusted
+from e2e.stands.front_door import account
+from e2e.stands.scraping import OnLoopback, Scraping
 from e2e.stands.stand import Stand, eventually
 
 QUEUES = {"a": {"max": {"vcore": "4"}}}
@@ -24,48 +21,6 @@ LEASE = "kube-system/paddock-scheduler"
 ALLOCATED = 'yunikorn_queue_resource{queue="root.a", resource="vcore", state="allocated"}'
 OWN = 'paddock_queue_allocated{queue="root.a", resource="vcore"}'
 BOUND = 'yunikorn_scheduler_container_allocation_attempt_total{state="allocated"}'
-
-
-@dataclass
-class Scraping:
-    """Addresses at which replicas are scraped, and what Prometheus needs for that."""
-
-    cluster: Cluster
-    folder: Path
-    ports: dict[str, int] = field(default_factory=lambda: {"rest": free_port()})
-
-    def arguments(self, number: int) -> Sequence[str]:
-        """Flags of a replica. Replicas have the same port, at another address of loopback each."""
-        return serving(f"127.0.0.{number + 1}", self.ports)
-
-    def address_of(self, _paddock: PaddockProcess, number: int) -> str:
-        """Where its metrics are."""
-        return f"127.0.0.{number + 1}:{self.ports['rest']}"
-
-    async def further(self) -> dict[str, Any]:
-        """Members of the job: a token in a file, the authority in a file, and the name to verify."""
-        token, authority = self.folder / "token", self.folder / "ca.crt"
-        scraper = await account(self.cluster, "prometheus", role="paddock-metrics")
-        await asyncio.to_thread(token.write_text, scraper)
-        await asyncio.to_thread(authority.write_text, await trusted(self.cluster))
-        return {
-            "scheme": "https",
-            "authorization": {"type": "Bearer", "credentials_file": str(token)},
-            "tls_config": {"ca_file": str(authority), "server_name": NAME},
-        }
-
-
-class OnLoopback(Scraping):
-    """Scraping at the admin port, without a login."""
-
-    def arguments(self, number: int) -> Sequence[str]:
-        return ()
-
-    def address_of(self, paddock: PaddockProcess, _number: int) -> str:
-        return f"127.0.0.1:{paddock.admin_port}"
-
-    async def further(self) -> dict[str, Any]:
-        return {}
 
 
 @pytest.mark.parametrize("kind", [OnLoopback, Scraping], ids=["on loopback", "over TLS with a token"])
