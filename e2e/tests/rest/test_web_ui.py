@@ -145,6 +145,21 @@ async def test_every_page_over_a_gang_waiting_pods_and_pods_of_others(cluster: C
         assert len(gang["allocations"]) == 3
         assert found["Dashboard"][1][0]["totalNodes"] == 2
         assert found["Dashboard"][1][0]["totalContainers"] == 3
+        check_that_pages_fail_without_a_member(found)
+
+
+def check_that_pages_fail_without_a_member(found: dict[str, list[Any]]) -> None:
+    for answer, name, read in (
+        (found["Queues"][-1], "status", read_queue),
+        (found["apps"][0], "stateLog", read_application),
+        (found["Nodes"][-1][0], "attributes", read_node),
+    ):
+        with pytest.raises((AssertionError, KeyError), match=name):
+            read({key: value for key, value in answer.items() if key != name})
+    clusters, (partition,), *others = found["Dashboard"]
+    lacking = {key: value for key, value in partition.items() if key != "totalNodes"}
+    with pytest.raises(KeyError, match="totalNodes"):
+        read_dashboard([clusters, [lacking], *others])
 
 
 @pytest.mark.rule("REST-43")
