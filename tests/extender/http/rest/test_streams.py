@@ -83,7 +83,7 @@ async def test_nothing_is_lost_or_doubled_between_past_and_present() -> None:
 
 
 @pytest.mark.rule("REST-13")
-async def test_a_reader_that_is_too_far_behind_is_cut_and_told_so() -> None:
+async def test_a_reader_that_is_too_far_behind_is_cut_with_the_reason() -> None:
     async with opened() as stand, stand.following() as reader:
         stand.add(BEHIND + 1)
         last = json.loads((await reader.read()).splitlines()[-1])
