@@ -60,7 +60,7 @@ class Connection(asyncio.Protocol):
         self._waiting: deque[Request] = deque()
         self._task: asyncio.Task[None] | None = None
         self._overhead = self._allowance = self._head = 0
-        self._invalid = self._full = self._ends = False
+        self._invalid = self._full = self._ends = self._crowded = False
         self._active = 0.0
         self._idle: asyncio.TimerHandle | None = None
         self._soon: asyncio.TimerHandle | None = None
@@ -102,6 +102,7 @@ class Connection(asyncio.Protocol):
         """Go on."""
         self._full = False
         self._advance()
+        self._receive_while_few_wait()
 
     def data_received(self, data: bytes) -> None:
         """Parse what has arrived, and answer what is complete."""
@@ -116,6 +117,7 @@ class Connection(asyncio.Protocol):
         if self._overhead > MOST_OVERHEAD + self._allowance:
             self._give_up(ValueError("too many bytes apart from the body"))
         self._advance()
+        self._receive_while_few_wait()
 
     # -- the parser --------------------------------------------------------------------------------------
 
@@ -183,6 +185,13 @@ class Connection(asyncio.Protocol):
         if self._invalid and not self._waiting and self._task is None and not self._ends:
             self._write(Reply(400, said("invalid request"), closes=True), lingers=True)
 
+    def _receive_while_few_wait(self) -> None:
+        """Receive nothing while requests wait for one that takes time, or for a client that reads nothing."""
+        crowded = bool(self._waiting) and (self._task is not None or self._full)
+        if crowded != self._crowded:
+            self._crowded = crowded
+            self._pause(crowded)
+
     def _wait_no_longer(self) -> None:
         self._soon = None
         if self._waiting and self._task is None and not self._full and not self._ends:
@@ -217,10 +226,14 @@ class Connection(asyncio.Protocol):
         async def answer() -> None:
             try:
                 found = await reply
+            except Exception as error:
+                self._shared.log.error("a request failed", exc_info=error)
+                found = Reply(500, said("internal"), closes=True)
             finally:
                 self._task = None
             self._end(request, found)
             self._advance()
+            self._receive_while_few_wait()
 
         self._task = asyncio.get_running_loop().create_task(answer())
 

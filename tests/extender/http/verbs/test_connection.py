@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from extender.http.intake import Intake
 from extender.http.server import Address
 from extender.http.verbs import connection as connection_module
 from extender.http.verbs.connection import MOST_OVERHEAD
@@ -217,6 +218,45 @@ async def test_what_is_behind_a_call_that_waits_is_not_read_without_end() -> Non
         waits.set()
         assert (await answer_of(reader))[2] == b"1"
         assert (await answer_of(reader))[2] == large
+
+
+async def test_requests_behind_one_that_waits_do_not_pile_up() -> None:
+    """F-19: whoever sends without end behind a call that waits is not listened to."""
+    waits = asyncio.Event()
+
+    async def slowly(body: bytes) -> bytes:
+        await waits.wait()
+        return body
+
+    many, large = 10_000, call(b"2" * 2_000)
+    async with serving({"bind": slowly, "filter": repeat}) as door, talking(door) as (reader, writer):
+        writer.write(call(b"1", verb="bind"))
+        sending = asyncio.create_task(_send(writer, large * 100, many // 100))
+        await asyncio.wait({sending}, timeout=0.3)
+        assert not sending.done()
+        (one,) = _open_connections()
+        assert len(one._waiting) < 1_000
+        waits.set()
+        for _ in range(many + 1):
+            assert (await answer_of(reader))[0] == 200
+        await sending
+
+
+async def _send(writer: asyncio.StreamWriter, sent: bytes, times: int) -> None:
+    for _ in range(times):
+        writer.write(sent)
+        await writer.drain()
+
+
+async def test_a_bug_outside_of_the_verbs_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: object, **__: object) -> bytes:
+        raise KeyError("broken")
+
+    monkeypatch.setattr(Intake, "body_of", broken)
+    async with serving({"filter": repeat}) as door, talking(door) as (reader, writer):
+        writer.write(call(b"{}", "Content-Encoding: identity"))
+        status, headers, body = await answer_of(reader)
+        assert (status, headers["connection"], body) == (500, "close", b'{"error":"internal"}')
 
 
 def _open_connections() -> list[connection_module.Connection]:
