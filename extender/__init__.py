@@ -8,6 +8,7 @@ The folders, from the outside inwards:
 ``configuration`` reads ConfigMaps, files and flags, and applies them.
 ``queueconfig`` reads queue documents. ``checking`` is the command `paddock check`.
 ``wire`` translates between bytes and values of the core.
+``mutation`` changes new pods, and ``certificates`` keeps the serving certificate.
 ``host`` has services of the machine and the process.
 ``views`` and ``telemetry`` show people what happened.
 ``simulator`` runs scenarios without a cluster.

@@ -29,7 +29,7 @@ from extender.http.rest.service import RestService
 from extender.http.rest.witness import RestWitness
 from extender.http.server import Address, MutualTls
 from extender.http.verbs.listening import VerbsServer, verbs_server
-from extender.kube.connection.client import ApiClient, connect
+from extender.kube.connection.client import ApiClient, connect, is_in_cluster
 from extender.kube.effects.effector import Effector
 from extender.kube.leadership import Leadership
 from extender.kube.watch.feeds import ConfigMapFeed, Feeds
@@ -50,6 +50,7 @@ from extender.version import version
 from extender.views.journal import Journal
 from extender.views.recent_plans import RecentPlans
 from extender.views.story import story_of
+from extender.webhook import webhook_of
 from extender.wire.calls.extender_v1 import NO_PREEMPTION, NO_PRIORITIES
 from extender.wire.kinds import DAEMON_SETS
 
@@ -203,6 +204,7 @@ class App:
             client,
             endpoints=self._endpoints,
             explanations=self._explanations,
+            webhook=webhook_of(lambda: self.engine.view, self._offers, options.namespace),
             settings=lambda: self.configuration.settings,
             configured=self._configured,
             places=options.door or DoorPlaces(namespace=options.namespace),
@@ -386,11 +388,7 @@ def _later(seconds: float, call: Any) -> object:
 
 async def serve(options: Options, log: Logger) -> None:
     """Connect and serve until cancelled."""
-    in_cluster = options.kubeconfig is None and _in_cluster()
+    in_cluster = options.kubeconfig is None and is_in_cluster()
     async with await connect(kubeconfig=options.kubeconfig, in_cluster=in_cluster) as client:
         with suppress(asyncio.CancelledError):
             await App(options, client, log).run()
-
-
-def _in_cluster() -> bool:
-    return Path("/var/run/secrets/kubernetes.io/serviceaccount/token").exists()

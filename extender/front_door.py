@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from aiohttp.typedefs import Middleware
 
 from extender.certificates.keeper import CertificateKeeper
+from extender.certificates.publishing import ApiServiceBundle, Publication, WebhookBundle
 from extender.certificates.rotation import ServingPairs
 from extender.configuration.settings import Settings
 from extender.http.access.cors import cors_guard
@@ -89,7 +90,8 @@ class _Certificate:
 class FrontDoor:
     """Listeners with a login, of one process.
 
-    ``endpoints``: the table that all listeners serve. ``settings``: asked at each request.
+    ``endpoints``: the table that all listeners serve but that of the ``webhook``.
+    ``settings``: asked at each request.
     ``configured``: awaited before ports are opened that no flag or variable names.
     ``leadership``: whether this instance leads, and which host does.
     """
@@ -100,6 +102,7 @@ class FrontDoor:
         *,
         endpoints: Sequence[Endpoint],
         explanations: Explanations,
+        webhook: Sequence[Endpoint],
         settings: Callable[[], Settings],
         configured: asyncio.Event,
         places: DoorPlaces,
@@ -109,6 +112,7 @@ class FrontDoor:
         self._client = client
         self._endpoints = endpoints
         self._explanations = explanations
+        self._webhook = webhook
         self._settings = settings
         self._configured = configured
         self._places = places
@@ -150,6 +154,7 @@ class FrontDoor:
             serve=self._show_pairs,
             wall=time.time,
             is_missing=lambda error: isinstance(error, NotFound),
+            publications=lambda: _publications(self._settings()),
         )
 
     def notes(self) -> Mapping[str, str]:
@@ -169,7 +174,7 @@ class FrontDoor:
         settings = self._settings()
         if not _ports(settings):
             return
-        ports = settings.aggregated_port or settings.peer_port
+        ports = settings.aggregated_port or settings.peer_port or settings.webhook_port
         self._needs_certificate = bool(ports) or settings.rest_access != "open"
         await self._renew()
         async with self._relay, self._opened(settings) as users, asyncio.TaskGroup() as group:
@@ -194,6 +199,8 @@ class FrontDoor:
                 )
             if settings.peer_port:
                 listeners += await self._tried("peer", self._open_peer(settings))
+            if settings.webhook_port:
+                listeners += await self._tried("webhook", self._open_webhook(settings))
             yield users
         finally:
             for each in listeners:
@@ -249,6 +256,12 @@ class FrontDoor:
         address = Address(self._places.host, settings.peer_port)
         return await listen(app, address, tls=self._peers.listening(), largest_header=LARGEST_USER)
 
+    async def _open_webhook(self, settings: Settings) -> Listener:
+        """For API servers, which show no certificate. Every instance answers by itself."""
+        app = guarded_app(self._webhook, Door(self._connections("webhook")))
+        address = Address(self._places.host, settings.webhook_port)
+        return await listen(app, address, tls=self._certificate.tls(asks=ssl.CERT_NONE).context)
+
     def _aggregated(self) -> list[Endpoint]:
         own = self._explanations.endpoint("", self._may_name)
         return [*below_root(self._endpoints), *resource_endpoints(), own]
@@ -293,4 +306,10 @@ class FrontDoor:
 
 
 def _ports(settings: Settings) -> bool:
-    return bool(settings.rest_port or settings.aggregated_port)
+    return bool(settings.rest_port or settings.aggregated_port or settings.webhook_port)
+
+
+def _publications(settings: Settings) -> list[Publication]:
+    """Objects that name a port which is open."""
+    found: list[Publication] = [ApiServiceBundle()] if settings.aggregated_port else []
+    return [*found, WebhookBundle()] if settings.webhook_port else found

@@ -1,6 +1,7 @@
 """Configurations from a file or from the ConfigMaps, which are applied one after the other."""
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
 from watchfiles import awatch
@@ -20,6 +21,8 @@ class Offers:
         self._configuration = configuration
         self._namespace = namespace
         self._waiting: asyncio.Queue[Offer] = asyncio.Queue()
+        #: Data of `yunikorn-configs` as last seen, whether or not it is in force. None while it is missing.
+        self.keys: Mapping[str, str] | None = None
 
     async def follow_file(self, path: Path) -> None:
         """Apply a file now and after each change, until cancelled."""
@@ -32,6 +35,7 @@ class Offers:
         self, defaults: ConfigMapData | None, configs: ConfigMapData | None, last: ConfigMapSeen | None
     ) -> None:
         """Queue both ConfigMaps. ``last``: the one that changed."""
+        self.keys = configs.data if configs is not None else None
         source = Source("ConfigMap", self._namespace, *((last.name, last.uid) if last else ("", "")))
         self._waiting.put_nowait((defaults, configs, source))
 

@@ -4,30 +4,23 @@ If two instances write concurrently, the API server accepts one write. The other
 """
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 import msgspec
 
 from core.errors import PaddockError
+from extender.certificates.publishing import Bearer, Publication
 from extender.certificates.rotation import ServingPairs, advanced, data_of, pairs_from
 
 SECRET = "paddock-serving"  # noqa: S105 - a name
-API_SERVICE = "v1alpha1.paddock.dev"
 
 CHECKED_EVERY = 60.0
 """Seconds between two checks of the Secret."""
 
-_API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
-_MERGE_PATCH = "application/merge-patch+json"
 
-
-class Client(Protocol):
+class Client(Bearer, Protocol):
     """Part of a client that the keeper needs. Each method raises PaddockError."""
-
-    async def get(self, path: str) -> bytes:
-        """Send a GET and return the body of its answer."""
-        ...
 
     async def post(self, path: str, body: bytes) -> bytes:
         """Send a POST and return the body of its answer."""
@@ -35,10 +28,6 @@ class Client(Protocol):
 
     async def put(self, path: str, body: bytes) -> bytes:
         """Send a PUT and return the body of its answer."""
-        ...
-
-    async def patch(self, path: str, body: bytes, *, content_type: str) -> bytes:
-        """Send a PATCH and return the body of its answer."""
         ...
 
 
@@ -56,7 +45,7 @@ class CertificateKeeper:
 
     ``names``: host names and addresses of the certificate; ``serve(pairs)``: called for each pair to show.
     ``wall``: seconds since 1970; ``is_missing(error)``: true for an answer of 404.
-    ``publishes``: whether the APIService is told what to trust.
+    ``publications``: objects of the API server that are told what to trust, asked at each check.
     """
 
     def __init__(
@@ -68,7 +57,7 @@ class CertificateKeeper:
         serve: Callable[[ServingPairs], None],
         wall: Callable[[], float],
         is_missing: Callable[[PaddockError], bool],
-        publishes: bool = True,
+        publications: Callable[[], Sequence[Publication]],
     ) -> None:
         self.problem = ""
         self._client = client
@@ -77,7 +66,7 @@ class CertificateKeeper:
         self._serve = serve
         self._wall = wall
         self._is_missing = is_missing
-        self._publishes = publishes
+        self._publications = publications
         self._served: ServingPairs | None = None
 
     async def run(self) -> None:
@@ -94,7 +83,8 @@ class CertificateKeeper:
         try:
             pairs = await self._shared()
             self._hand_on(pairs)
-            await self._publish(pairs.trusted)
+            for each in self._publications():
+                await each.publish(self._client, pairs.trusted, self._is_missing)
             self.problem = ""
         except PaddockError as error:
             self.problem = str(error)
@@ -128,17 +118,6 @@ class CertificateKeeper:
             await self._client.post(self._folder, body)
         else:
             await self._client.put(f"{self._folder}/{SECRET}", body)
-
-    async def _publish(self, trusted: str) -> None:
-        """Write the trusted certificates to the APIService, if that is installed."""
-        if not self._publishes:
-            return
-        bundle = msgspec.json.encode({"spec": {"caBundle": trusted.encode()}})
-        try:
-            await self._client.patch(f"{_API_SERVICES}/{API_SERVICE}", bundle, content_type=_MERGE_PATCH)
-        except PaddockError as error:
-            if not self._is_missing(error):
-                raise
 
     def _hand_on(self, pairs: ServingPairs) -> None:
         if pairs != self._served:

@@ -272,6 +272,13 @@ class Settings(BaseModel):
         "have the same one. `0`: none, and a standby answers 503",
     )
 
+    webhook_port: Port = Field(
+        default=0,
+        alias="paddock.webhook.port",
+        description="Port of the webhook that changes new pods, for API servers without "
+        "`MutatingAdmissionPolicy`, over TLS. `0`: none",
+    )
+
     @property
     def ledger(self) -> LedgerSettings:
         """The settings that the ledger needs."""
@@ -314,7 +321,7 @@ class Settings(BaseModel):
 NOT_RELOADABLE = frozenset(
     {
         *("bind_deadline", "builtin_default", "gangs_disabled", "lease", "unique_app_ids"),
-        *("rest_port", "rest_access", "aggregated_port", "peer_port"),
+        *("rest_port", "rest_access", "aggregated_port", "peer_port", "webhook_port"),
         *("placeholder_image", "placeholder_run_as_user", "placeholder_run_as_group", "placeholder_fs_group"),
     }
 )

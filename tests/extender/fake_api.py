@@ -26,6 +26,7 @@ from tests.extender.fake_objects import (
     Watcher,
     merged,
     pass_on,
+    patched_by,
     refusal,
     selects,
 )
@@ -232,9 +233,8 @@ class FakeApi:
     async def _serve(self, raw: web.Request) -> web.StreamResponse:
         request = Request(raw.method, raw.path, dict(raw.query), dict(raw.headers), await raw.read(), raw)
         self.requests.append(request)
-        if self.tokens is not None and request.headers.get("Authorization") not in {
-            f"Bearer {token}" for token in self.tokens
-        }:
+        accepted = None if self.tokens is None else {f"Bearer {token}" for token in self.tokens}
+        if accepted is not None and request.headers.get("Authorization") not in accepted:
             return refusal(401, "Unauthorized")
         for fault in self._faults:
             if fault.takes(request) and (response := await fault.answer(request)) is not None:
@@ -279,8 +279,8 @@ class FakeApi:
                 return self._evict(request.json, plain, old)
             case "PUT", _:
                 return self._replace(request.json, plain, old)
-            case "PATCH", _ if "merge-patch" in request.headers.get("Content-Type", ""):
-                return self._reply(self._store(plain, merged(old, request.json)))
+            case "PATCH", _ if "patch+json" in request.headers.get("Content-Type", ""):
+                return self._reply(self._store(plain, patched_by(request, old)))
             case "DELETE", _:
                 return self._remove(request, plain, old)
         return refusal(415, "the fake does not do this")

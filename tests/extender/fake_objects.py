@@ -1,6 +1,7 @@
 """Contents of the fake API server: objects, versions, selectors, requests, refusals. No I/O."""
 
 import asyncio
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -120,6 +121,35 @@ def merged(old: Any, patch: Any) -> Any:
         by_type = {entry["type"]: entry for entry in old} | {entry["type"]: entry for entry in patch}
         return list(by_type.values())
     return patch
+
+
+def patched_by(request: Request, old: Json) -> Json:
+    """The object after a JSON patch or a merge patch. Answers 422 if a JSON patch does not fit."""
+    if "json-patch" not in request.headers["Content-Type"]:
+        found: Json = merged(old, request.json)
+        return found
+    try:
+        found = patched(copy.deepcopy(old), request.json)
+    except (LookupError, ValueError) as error:
+        raise web.HTTPUnprocessableEntity(reason=f"the patch does not fit: {error}") from None
+    return found
+
+
+def patched(thing: Any, patch: list[Json]) -> Any:
+    """JSON patch with the operations ``add`` and ``test``. Raises LookupError or ValueError if one fails."""
+    for change in patch:
+        *steps, last = (each.replace("~1", "/").replace("~0", "~") for each in change["path"][1:].split("/"))
+        place = thing
+        for step in steps:
+            place = place[int(step) if isinstance(place, list) else step]
+        key = int(last) if isinstance(place, list) and last != "-" else last
+        if change["op"] == "test" and place[key] != change["value"]:
+            raise ValueError(change["path"])
+        if change["op"] == "add" and isinstance(place, list):
+            place.insert(len(place) if key == "-" else key, change["value"])
+        elif change["op"] == "add":
+            place[key] = change["value"]
+    return thing
 
 
 def refusal(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from extender.certificates.keeper import API_SERVICE
+from extender.certificates.publishing import API_SERVICE
 from extender.http.aggregated import CHECKED, EXPLANATIONS, GROUP, READ, VERSION, WEB_SERVICES
 from extender.http.aggregated import QUEUES as QUEUES_RESOURCE
 from extender.identity.request_header import CONFIG_MAP_NAMESPACE

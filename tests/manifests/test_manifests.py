@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from extender.certificates.keeper import API_SERVICE, SECRET
+from extender.certificates.keeper import SECRET
+from extender.certificates.publishing import API_SERVICE
 from extender.cli import _parser
 from extender.configuration.settings import Settings
 from extender.configuration.sources import CONFIGS_NAME, DEFAULTS_NAME

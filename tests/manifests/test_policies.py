@@ -42,9 +42,10 @@ def test_the_policy_sets_the_markers_that_the_configurations_name() -> None:
 
 
 def test_only_pods_whose_scheduler_calls_paddock_are_marked() -> None:
-    condition = policy()["matchConditions"][1]
-    assert condition["name"] == "scheduler-calls-paddock"
-    assert scheduler_names(condition["expression"]) == profiles("kubeadm") == profiles("service")
+    """The name is no match condition, since the policy would not be asked again after another has set it."""
+    called = policy()["variables"][0]
+    assert called["name"] == "called"
+    assert scheduler_names(called["expression"]) == profiles("kubeadm") == profiles("service")
     assert profiles("sidecar") == Settings().scheduler_names
 
 
@@ -52,9 +53,9 @@ def test_the_scoped_sidecar_narrows_the_policy_to_its_own_names() -> None:
     patches = document(MANIFESTS / "sidecar-scoped" / "kustomization.yaml")["patches"]
     (patch,) = [each["patch"] for each in patches if each["target"]["kind"] == "MutatingAdmissionPolicy"]
     guard, change = yaml.safe_load(patch)
-    assert (guard["op"], guard["path"]) == ("test", "/spec/matchConditions/1/name")
-    assert guard["value"] == policy()["matchConditions"][1]["name"]
-    assert (change["op"], change["path"]) == ("replace", "/spec/matchConditions/1/expression")
+    assert (guard["op"], guard["path"]) == ("test", "/spec/variables/0/name")
+    assert guard["value"] == policy()["variables"][0]["name"]
+    assert (change["op"], change["path"]) == ("replace", "/spec/variables/0/expression")
     assert scheduler_names(change["value"]) == profiles("sidecar")
 
 
@@ -141,9 +142,9 @@ def test_the_gates_are_opt_in_and_for_the_pods_that_are_marked() -> None:
     gate, binding = documents(MANIFESTS / "gates" / "gate-managed-pods.yaml")
     assert binding["spec"] == {"policyName": gate["metadata"]["name"]}
     spec, marking = gate["spec"], policy()
-    assert spec["variables"] == [each for each in marking["variables"] if each["name"] == "managed"]
-    conditions = {each["name"]: each["expression"] for each in spec["matchConditions"]}
-    assert scheduler_names(conditions["scheduler-calls-paddock"]) == profiles("kubeadm")
+    shared = {"called", "managed"}
+    assert spec["variables"] == [each for each in marking["variables"] if each["name"] in shared]
+    assert scheduler_names(spec["variables"][0]["expression"]) == profiles("kubeadm")
     opted, own = spec["matchConstraints"]["namespaceSelector"]["matchExpressions"]
     assert (opted["key"], opted["operator"], opted["values"]) == ("paddock.dev/gate", "In", ["true"])
     assert (own["operator"], own["values"]) == ("NotIn", [flags("service")["namespace"]])

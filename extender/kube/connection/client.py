@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import Self
 
 import aiohttp
@@ -43,6 +44,11 @@ _NOT_SENT = (
     aiohttp.ConnectionTimeoutError,
     aiohttp.InvalidURL,
 )
+
+
+def is_in_cluster() -> bool:
+    """True in a pod with a service account."""
+    return Path(SERVICE_ACCOUNT, "token").exists()
 
 
 async def connect(

@@ -13,17 +13,6 @@
 {{- regexFind "^v[0-9]+[.][0-9]+[.][0-9]+" .Capabilities.KubeVersion.Version -}}
 {{- end }}
 
-{{/* The version of MutatingAdmissionPolicy that the cluster serves. */}}
-{{- define "paddock.mutation.version" -}}
-{{- if .Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy" -}}
-admissionregistration.k8s.io/v1
-{{- else if and .Values.mutation.beta (.Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1beta1/MutatingAdmissionPolicy") -}}
-admissionregistration.k8s.io/v1beta1
-{{- else -}}
-{{- fail "this cluster serves no MutatingAdmissionPolicy v1, which Kubernetes has from 1.36 on: set adopt.enabled, gates.enabled and identity.add to false and scheduler.form to plain; or set mutation.beta=true where v1beta1 is served. `helm template` needs --api-versions admissionregistration.k8s.io/v1/MutatingAdmissionPolicy" -}}
-{{- end -}}
-{{- end }}
-
 {{/* "true" if only pods with markers go to Paddock. */}}
 {{- define "paddock.scoped" -}}
 {{- or (eq .Values.scheduler.form "scoped") (eq .Values.mode "service") -}}
@@ -32,6 +21,11 @@ admissionregistration.k8s.io/v1beta1
 {{/* "true" if Paddock has ports with a login. */}}
 {{- define "paddock.logins" -}}
 {{- and (ne .Values.mode "kubeadm") (or .Values.rest.enabled .Values.apiService.enabled) -}}
+{{- end }}
+
+{{/* "true" if Paddock has ports with a certificate that it makes itself. */}}
+{{- define "paddock.serves" -}}
+{{- or (eq (include "paddock.logins" .) "true") (eq (include "paddock.webhook" .) "true") -}}
 {{- end }}
 
 {{/* "true" if the verbs are served over TLS. */}}

@@ -64,7 +64,8 @@ securityContext:
 {{/* Paddock's container in the pod of a Deployment. */}}
 {{- define "paddock.container" -}}
 {{- $tls := eq (include "paddock.tls" .) "true" }}
-{{- $logins := eq (include "paddock.logins" .) "true" -}}
+{{- $logins := eq (include "paddock.logins" .) "true" }}
+{{- $webhook := eq (include "paddock.webhook" .) "true" -}}
 - name: paddock
   image: {{ include "paddock.image" (dict "root" . "name" "paddock" "tag" .Chart.AppVersion) }}
   imagePullPolicy: {{ .Values.images.paddock.pullPolicy }}
@@ -84,6 +85,9 @@ securityContext:
 {{- if and (eq .Values.mode "sidecar") $logins }}
   - --peer-port={{ .Values.ports.peer }}
 {{- end }}
+{{- if $webhook }}
+  - --webhook-port={{ .Values.ports.webhook }}
+{{- end }}
 {{- if $tls }}
   - --tls-cert=/etc/paddock/tls/tls.crt
   - --tls-key=/etc/paddock/tls/tls.key
@@ -95,7 +99,7 @@ securityContext:
 {{- with include "paddock.furtherArguments" . }}
 {{ trim . | indent 2 }}
 {{- end }}
-{{- if or (eq .Values.mode "service") $logins }}
+{{- if or (eq .Values.mode "service") $logins $webhook }}
   ports:
 {{- if eq .Values.mode "service" }}
   - name: verbs
@@ -109,7 +113,11 @@ securityContext:
   - name: aggregated
     containerPort: {{ .Values.ports.aggregated }}
 {{- end }}
-{{- if eq .Values.mode "sidecar" }}
+{{- if $webhook }}
+  - name: webhook
+    containerPort: {{ .Values.ports.webhook }}
+{{- end }}
+{{- if and (eq .Values.mode "sidecar") $logins }}
   # Port at which the leading replica answers the others. It has no Service.
   - name: peer
     containerPort: {{ .Values.ports.peer }}

@@ -37,6 +37,11 @@ spec:
     - --admin-port={{ .Values.ports.admin }}
     - --lease=kube-system/kube-scheduler
     - --kubeconfig=/etc/kubernetes/paddock/kubeconfig
+{{- if eq (include "paddock.webhook" .) "true" }}
+    # For the API server of the same node.
+    - --serving-address=127.0.0.1
+    - --webhook-port={{ .Values.ports.webhook }}
+{{- end }}
 {{- with include "paddock.furtherArguments" . }}
 {{ trim . | indent 4 }}
 {{- end }}

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from extender.certificates.issuing import LIFETIME, KeyPair
-from extender.certificates.keeper import API_SERVICE, SECRET, CertificateKeeper
+from extender.certificates.keeper import SECRET, CertificateKeeper
+from extender.certificates.publishing import API_SERVICE, ApiServiceBundle
 from extender.certificates.rotation import PUBLISHED_FOR, RENEWED_AT, ServingPairs
 from extender.kube.connection.api import NotFound
 from extender.kube.connection.client import ApiClient
@@ -28,6 +29,7 @@ class Instance:
             serve=self._show,
             wall=wall,
             is_missing=lambda error: isinstance(error, NotFound),
+            publications=lambda: (ApiServiceBundle(),),
         )
 
     def _show(self, pairs: ServingPairs) -> None:

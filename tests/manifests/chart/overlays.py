@@ -22,7 +22,16 @@ _FORMS = {
     "kubeadm": ("plain", "scoped", "prioritize"),
     "service": ("scoped", "prioritize"),
 }
-_ROLES = ("core", "gangs", "preemption", "direct-delete", "authentication", "aggregated-api", "configuration")
+_ROLES = (
+    "core",
+    "gangs",
+    "preemption",
+    "direct-delete",
+    "authentication",
+    "certificate",
+    "aggregated-api",
+    "configuration",
+)
 _FROM_TEMPLATES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "base/namespace.yaml": ("service-scoped", ("namespace.yaml",)),
     "base/service-account.yaml": ("service-scoped", ("service-account.yaml",)),

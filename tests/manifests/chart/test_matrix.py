@@ -20,8 +20,7 @@ from tests.manifests.chart.installations import (
 )
 
 CASES = {case.name: case for case in matrix()}
-INSTALLED = [name for name, case in CASES.items() if is_served(case) or not changes_pods(case)]
-REFUSED = sorted(set(CASES) - set(INSTALLED))
+INSTALLED = list(CASES)
 TEMPLATES = sorted((CHART / "templates").rglob("*.*"))
 UNSTEADY = re.compile(
     r"\b(lookup|now|date|uuidv4|rand\w+|gen(CA|PrivateKey|SelfSigned|Signed)\w*|derivePassword|htpasswd|bcrypt)\b"
@@ -50,14 +49,8 @@ def test_it_renders_and_passes_lint(name: str) -> None:
     assert made(name).objects
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_the_api_server_does_not_serve_is_refused_with_the_way_out(name: str) -> None:
-    for word in ("MutatingAdmissionPolicy v1", "mutation.beta=true", "scheduler.form to plain"):
-        assert word in made(name).error
-
-
-def test_both_kinds_of_cases_are_there() -> None:
-    assert (len(INSTALLED), len(REFUSED)) == (64, 32)
+def test_all_cases_are_there() -> None:
+    assert len(INSTALLED) == 96
 
 
 @pytest.mark.parametrize("name", INSTALLED)
@@ -86,10 +79,13 @@ def test_nothing_runs_at_the_side_and_no_field_of_paddock_is_rendered(name: str)
 
 
 @pytest.mark.parametrize("name", INSTALLED)
-def test_one_version_of_the_policies_that_change_pods_is_used(name: str) -> None:
-    found = {each["apiVersion"] for each in made(name).objects if each["kind"].startswith("Mutating")}
-    expected = f"{GROUP}/v1" if V1 in CASES[name].apiVersions else f"{GROUP}/v1beta1"
-    assert found == ({expected} if changes_pods(CASES[name]) else set())
+def test_pods_are_changed_by_policies_of_one_version_or_by_the_webhook(name: str) -> None:
+    case = CASES[name]
+    found = {(each["kind"], each["apiVersion"]) for each in made(name).objects if "Mutating" in each["kind"]}
+    version = f"{GROUP}/v1" if V1 in case.apiVersions else f"{GROUP}/v1beta1"
+    policies = {("MutatingAdmissionPolicy", version), ("MutatingAdmissionPolicyBinding", version)}
+    by = policies if is_served(case) else {("MutatingWebhookConfiguration", f"{GROUP}/v1")}
+    assert found == (by if changes_pods(case) else set())
 
 
 def test_two_renders_are_equal_byte_for_byte() -> None:
