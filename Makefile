@@ -21,7 +21,7 @@ endif
 # Each worker has its own control plane and mostly waits. With a user's cluster the tests run one after the other.
 WORKERS ?= $(if $(KUBECONFIG),0,3)
 
-.PHONY: demo test lint docs compiled test-compiled histories control-plane helm manifests chart e2e soak attack frozen bench format requirements clean
+.PHONY: demo test lint docs compiled test-compiled histories control-plane helm manifests chart e2e soak attack frozen bench format requirements vendor clean
 
 $(STAMP): requirements-dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -109,6 +109,10 @@ requirements: $(STAMP)
 	$(BIN)/pip-compile --quiet --strip-extras --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --allow-unsafe --extra uvloop --output-file requirements.txt pyproject.toml
 	$(BIN)/pip-compile --quiet --strip-extras --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --allow-unsafe --extra uvloop --extra dev --output-file requirements-dev.txt pyproject.toml
 	$(BIN)/pip-compile --quiet --strip-extras --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --allow-unsafe --constraint requirements-dev.txt --extra docs --output-file requirements-docs.txt pyproject.toml
+
+# Libraries of the web page from the npm registry, as pinned, with their hashes.
+vendor: $(STAMP)
+	$(BIN)/python -m tests.extender.page.vendor
 
 clean:
 	rm -rf $(VENV) .cache paddock-demo.html

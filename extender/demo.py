@@ -13,15 +13,23 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any, Self
 
 import structlog
+from aiohttp import web
 
+from extender.checking.verdict import validation_of
 from extender.engine.engine import Engine
-from extender.http.health import Admin, admin_app
+from extender.http.access.guarding import Neighbours, loopback_guard
+from extender.http.door import Door
+from extender.http.endpoints import guarded_app
+from extender.http.health import Admin, admin_endpoints
+from extender.http.page import page_shown
 from extender.http.server import Address, Listener, listen
 from extender.http.verbs.listening import VerbsListener, VerbsServer, listen_to_verbs, verbs_server
+from extender.played_rest import PlayedRest
 from extender.simulator.commands import lines_of
 from extender.simulator.paddock import Paddock
 from extender.simulator.report.page import page_of
@@ -90,10 +98,13 @@ class _Show:
 
     async def run(self) -> Recording:
         scenario = read_scenario(DAY)
+        self._rest = PlayedRest(self._lock, _validated, _report_bug)
         verbs = await listen_to_verbs(self._verbs(), Address("127.0.0.1", self._demo.verbs_port))
         runners: list[Listener | VerbsListener] = [verbs]
         try:
-            admin = admin_app(self._admin())
+            endpoints = (*admin_endpoints(self._admin()), *self._rest.endpoints())
+            admin = guarded_app(endpoints, Door(), loopback_guard(Neighbours()), page_shown())
+            admin.on_response_prepare.append(self._date)
             runners.append(await listen(admin, Address("127.0.0.1", self._demo.admin_port)))
             self._ports = {"verbs": _port(runners[0]), "admin": _port(runners[1])}
             self._introduce(scenario)
@@ -106,7 +117,7 @@ class _Show:
         admin = f"http://127.0.0.1:{self._ports['admin']}"
         self._say(f"{scenario.name}: {scenario.why}")
         self._say(f"A played kube-scheduler calls Paddock at http://127.0.0.1:{self._ports['verbs']}/v1.")
-        self._say("While the day goes by, in another terminal:")
+        self._say(f"While the day goes by, look at {admin}/ in a browser, or in another terminal:")
         self._say(f"  curl -s {admin}/metrics | grep paddock_queue_allocated")
         self._say(f"  curl -s {admin}/debug/pods/default/{_WAITING}   # why does it wait?")
         self._say("")
@@ -121,8 +132,13 @@ class _Show:
     def _between(self, server: Server) -> Server:
         assert isinstance(server, Paddock)  # noqa: S101 - the simulation passes nothing else
         self._paddock = server
-        server.life.witness = self._witness()
+        self._rest.begin(server.life, self._witness())
         return self._calls
+
+    async def _date(self, _request: web.Request, response: web.StreamResponse) -> None:
+        """Date answers by the day's clock, from which the page tells ages."""
+        if self._paddock is not None:
+            response.headers["Date"] = formatdate(self._engine.now, usegmt=True)
 
     def _witness(self) -> DecisionWitness:
         """The server's witness, so that stories and metrics are the server's; without a log."""
@@ -131,6 +147,7 @@ class _Show:
         return DecisionWitness(self._journal, silent, decisions, self._metrics, self._plans)
 
     def _hour(self, hour: int) -> None:
+        self._rest.pass_time()
         parts = []
         for queue in self._engine.view.tree.leaves():
             used = queue.allocated.as_resource().get("vcore") + queue.reserved.as_resource().get("vcore")
@@ -275,6 +292,10 @@ class _OverHttp:
         if answer.status != 200:
             raise CallFailed(f"failed {verb} with extender: code {answer.status}")
         return read
+
+
+def _validated(text: bytes) -> Mapping[str, Any]:
+    return validation_of(text, active="")
 
 
 def _port(runner: Any) -> int:

@@ -36,6 +36,7 @@ from extender.http.connections import Connections
 from extender.http.door import Door
 from extender.http.endpoints import Endpoint, guarded_app
 from extender.http.explaining import Explanations
+from extender.http.page import page_shown
 from extender.http.relay import Leader, Relay
 from extender.http.server import Address, Listener, listen
 from extender.identity.caller import AuthenticatedUser
@@ -222,6 +223,8 @@ class FrontDoor:
         is_open = settings.rest_access == "open"
         guards: list[Middleware] = [
             cors_guard(lambda: self._settings().rest_cors_origins, everyone=is_open),
+            # Before the login: the page's files say nothing, and it asks for a token by itself.
+            page_shown(),
         ]
         if not is_open:
             guards.append(delegated_guard(self._delegation, rest_access_of))

@@ -15,6 +15,7 @@ from extender.http.connections import Connections
 from extender.http.door import Door
 from extender.http.endpoints import Endpoint, guarded_app
 from extender.http.explaining import Explanations
+from extender.http.page import page_shown
 from extender.http.server import Address, Listener, MutualTls, listen
 from extender.http.verbs.listening import VerbsListener, VerbsServer, listen_to_verbs
 from extender.identity.caller import AuthenticatedUser
@@ -54,7 +55,7 @@ class Listeners:
         """Open the port without a login, which answers only requests from this machine."""
         neighbours = Neighbours(hosts=lambda: self.settings().rest_hosts)
         endpoints = (*self.endpoints, ACTIONS_REFUSED, self.explanations.endpoint(ROOT, _names_all))
-        app = guarded_app(endpoints, self._door("admin"), loopback_guard(neighbours))
+        app = guarded_app(endpoints, self._door("admin"), loopback_guard(neighbours), page_shown())
         return await listen(app, self.places.admin)
 
     def _door(self, port: str) -> Door:

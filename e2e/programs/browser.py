@@ -192,13 +192,16 @@ class Page:
         await self.mouse("mouseReleased", x, y)
 
     async def press(self, key: str) -> None:
-        """Press a named key: Tab, ArrowRight, Escape."""
-        code = {"Tab": 9, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}[
-            key
-        ]
-        for kind in ("rawKeyDown", "keyUp"):
+        """Press a named key: Tab, Enter, ArrowRight, Escape."""
+        code = {
+            **{"Tab": 9, "Enter": 13, "Escape": 27},
+            **{"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40},
+        }[key]
+        # Without its text Enter follows no link.
+        typed = {"text": "\r"} if key == "Enter" else {}
+        for kind in ("keyDown" if typed else "rawKeyDown", "keyUp"):
             await self.call(
-                "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code
+                "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **typed
             )
 
 

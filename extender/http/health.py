@@ -10,6 +10,7 @@ from aiohttp import web
 from extender.http.access.guarding import Neighbours, loopback_guard
 from extender.http.door import Door
 from extender.http.endpoints import Endpoint, guarded_app
+from extender.http.page import page_shown
 from extender.http.scraping import Scraped, scrape_handler
 
 
@@ -37,7 +38,8 @@ def admin_app(
     admin: Admin, door: Door | None = None, neighbours: Neighbours | None = None
 ) -> web.Application:
     """Make an application with `admin_endpoints` for loopback and for ``neighbours``."""
-    return guarded_app(admin_endpoints(admin), door or Door(), loopback_guard(neighbours or Neighbours()))
+    guards = loopback_guard(neighbours or Neighbours()), page_shown()
+    return guarded_app(admin_endpoints(admin), door or Door(), *guards)
 
 
 def admin_endpoints(admin: Admin) -> tuple[Endpoint, ...]:

@@ -61,9 +61,10 @@ class Life:
         self._timer: Timer | None = None
         self._planned: int | None = None
         self._refused = ""
-        self.engine = Engine(
-            Outward(lambda: world.clock.seconds, self._later, self.perform, self, lambda: self.acts)
+        self.outward = Outward(
+            lambda: world.clock.seconds, self._later, self.perform, self, lambda: self.acts
         )
+        self.engine = Engine(self.outward)
         self.configuration = LiveConfiguration(
             self.engine,
             # An empty document in a scenario means the built-in one.
@@ -276,9 +277,8 @@ class Life:
         try:
             self._world.api.bind(pod, binding.uid, binding.node)
         except Refusal as refusal:
-            if pod is not None and pod.uid == binding.uid and refusal.node == binding.node:
-                return BindOutcome(True)
-            return BindOutcome(False, message=str(refusal))
+            bound = pod is not None and pod.uid == binding.uid and refusal.node == binding.node
+            return BindOutcome(True) if bound else BindOutcome(False, message=str(refusal))
         return BindOutcome(True)
 
     async def read_pod(self, namespace: str, name: str, *, within: float) -> PodFacts | None:

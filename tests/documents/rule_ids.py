@@ -93,7 +93,11 @@ def _citing_files(root: Path) -> Iterator[Path]:
     for name in CITING:
         path = root / name
         yield from (
-            [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.suffix in TEXTS)
+            [path]
+            if path.is_file()
+            else sorted(
+                each for each in path.rglob("*") if each.suffix in TEXTS and each.name != "axe.min.js"
+            )
         )
 
 

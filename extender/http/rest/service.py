@@ -47,6 +47,7 @@ FIRST_HEALTH = 0.05
 class RestService:
     """REST interface. ``unready()``: why no answer can be given yet, or empty; ``clock()``: the ledger's.
 
+    ``router``: makes the router, for who must answer in another way.
     It is also a witness of the engine and remembers the engine's reports.
     """
 
@@ -61,6 +62,7 @@ class RestService:
         unready: Callable[[], str],
         on_bug: OnBug,
         log_level: str = "info",
+        router: Callable[[tuple[Route, ...], Callable[[], str]], Router] = Router,
     ) -> None:
         self._engine = engine
         self._configuration = configuration
@@ -77,7 +79,7 @@ class RestService:
         self._config = InForce()
         self._bodies = Bodies(lambda: self._rows.version)
         self._streams = Streams(self.memory.ring, lambda: self.settings)
-        router = Router(
+        made = router(
             (
                 *ledger_routes(self.facts, self._rows_asked_for),
                 *memory_routes(
@@ -93,7 +95,7 @@ class RestService:
             ),
             self._not_yet,
         )
-        self._answering = Answering(router, self._bodies, self._streams, on_bug)
+        self._answering = Answering(made, self._bodies, self._streams, on_bug)
 
     def _dump(self) -> Iterator[bytes]:
         return indented(
@@ -193,6 +195,18 @@ class RestService:
 
     async def check_health(self) -> None:
         """Perform a round of health checks, in slices."""
+        checks = self._health_round()
+        await in_slices(iter(checks))
+        self._health = checks.health
+
+    def check_health_at_once(self) -> None:
+        """Perform a whole round of health checks. Cost: O(pods)."""
+        checks = self._health_round()
+        for _ in checks:
+            pass
+        self._health = checks.health
+
+    def _health_round(self) -> HealthRound:
         faults, configuration = self.memory.faults, self._configuration
         found = Found(
             errors=faults.calls(now=self._clock()),
@@ -200,9 +214,7 @@ class RestService:
             drifts=faults.drifts,
             own=(("Queue document", configuration.error or configuration.missing),),
         )
-        checks = HealthRound(self.facts(), found)
-        await in_slices(iter(checks))
-        self._health = checks.health
+        return HealthRound(self.facts(), found)
 
 
 def stacks() -> str:

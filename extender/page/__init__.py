@@ -1,0 +1,1 @@
+"""The web page of Paddock: its files, which every listener serves."""
