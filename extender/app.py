@@ -99,10 +99,9 @@ class App:
             ),
         )
         self._preemptions = RecentPlans()
-        decisions = DecisionLog(_later)
         witness = RestWitness(
             DecisionWitness(
-                self._journal, log, decisions, self.metrics, self._preemptions, clock=self._clock
+                self._journal, log, DecisionLog(_later), self.metrics, self._preemptions, clock=self._clock
             ),
             lambda: self._rest,
         )
@@ -123,6 +122,7 @@ class App:
             on_applied=self._applied,
             on_missing=self._missing,
         )
+        self.metrics.refused.set_function(lambda: bool(self.configuration.error))
         self._auditing = Auditing(self.engine, self.synced)
         self._offers = Offers(self.configuration, options.namespace)
         self._missing_notice = MissingNotice(

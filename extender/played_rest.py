@@ -12,7 +12,6 @@ from aiohttp import web
 
 from extender.engine.outward import Witness
 from extender.http.endpoints import ANY_METHOD, Endpoint
-from extender.http.rest.answering import JSON
 from extender.http.rest.service import RestService
 from extender.http.rest.witness import RestWitness
 from extender.rest.routes.reply import Ask, Big, Plain, Reply
@@ -96,5 +95,5 @@ class _AtOnce(Router):
             reply = super().answer(ask)
             if isinstance(reply, Big):
                 text = b"".join(reply.steps()).decode()
-                return Plain(200, text, content_type=JSON)
+                return Plain(200, text, content_type=reply.content_type)
             return reply

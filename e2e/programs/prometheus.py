@@ -61,11 +61,12 @@ class Series(NamedTuple):
 
 
 class Prometheus:
-    """A server that scrapes its jobs every second. Use as ``async with``."""
+    """A server that scrapes its jobs every second. Use as ``async with``. ``rules``: groups of rules."""
 
-    def __init__(self, folder: Path, *jobs: Job) -> None:
+    def __init__(self, folder: Path, *jobs: Job, rules: Mapping[str, Any] | None = None) -> None:
         self.url = f"http://127.0.0.1:{(port := free_port())}"
         self._jobs = jobs
+        self._rules = rules
         self._folder = folder / "prometheus"
         self._file = folder / "prometheus.yml"
         self._program = Program(
@@ -80,10 +81,13 @@ class Prometheus:
         )
 
     async def __aenter__(self) -> Self:
-        scraped = {"scrape_interval": "1s", "scrape_timeout": "1s"}
-        jobs = [job.entry() for job in self._jobs]
-        text = yaml.safe_dump({"global": scraped, "scrape_configs": jobs})
-        await asyncio.to_thread(self._file.write_text, text)
+        scraped = {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"}
+        config: dict[str, Any] = {"global": scraped, "scrape_configs": [job.entry() for job in self._jobs]}
+        if self._rules is not None:
+            rules = self._file.with_name("rules.yml")
+            await asyncio.to_thread(rules.write_text, yaml.safe_dump(dict(self._rules)))
+            config["rule_files"] = [str(rules)]
+        await asyncio.to_thread(self._file.write_text, yaml.safe_dump(config))
         self._program.start()
         until = time.monotonic() + DEADLINE
         while not await self._is_ready():

@@ -71,6 +71,7 @@ class PageWorld:
                 queue=f"root.unit{at % units}.team{at // units % teams}",
                 app=f"app-{at:05}",
                 node=names[at % nodes] if at % 3 else "",
+                created="2026-01-02T00:00:00Z",
             )
 
 

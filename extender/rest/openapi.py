@@ -14,6 +14,7 @@ from extender.rest.model.explanations import Explanation
 from extender.rest.model.health import Health
 from extender.rest.model.histories import ApplicationSample, ContainerSample
 from extender.rest.model.nodes import Node, NodeUtilizations
+from extender.rest.model.pending import Pending
 from extender.rest.model.placement import Rule
 from extender.rest.model.queues import Queue
 from extender.rest.model.usage import GroupUsage, UserUsage
@@ -28,6 +29,7 @@ ANSWERS: dict[str, tuple[type[Answer], bool]] = {
     "/ws/v1/clusters": (Cluster, True),
     "/ws/v1/config": (Config, False),
     "/ws/v1/partitions": (Partition, True),
+    f"{_PARTITION}/pending": (Pending, False),
     f"{_PARTITION}/placementrules": (Rule, True),
     f"{_PARTITION}/queues": (Queue, False),
     f"{_PARTITION}/queue/:queue": (Queue, False),
@@ -56,6 +58,7 @@ QUERIES: dict[str, tuple[str, ...]] = {
     f"{_PARTITION}/queue/:queue": ("subtree",),
     f"{_PARTITION}/queue/:queue/applications/:state": ("status",),
     f"{_PARTITION}/applications/:state": ("status",),
+    f"{_PARTITION}/pending": ("queue", "node", "count"),
     "/ws/v1/events/batch": ("start", "count"),
     "/ws/v1/events/stream": ("count",),
 }

@@ -66,12 +66,31 @@ class LedgerSeries(Collector):
             ("paddock_reservations", len(view.reserved), "Live reservations"),
         ):
             yield GaugeMetricFamily(name, meaning, value=value)
+        yield from _pending_families(numbers)
         yield from _cycle_families(view)
         yield from _over_max_families(view)
         yield from _in_vain_families(view)
         yield from _ungated_families(view)
         yield from _gang_families(view, numbers)
         yield from _identity_families(view.identities.tally)
+
+
+def _pending_families(numbers: LedgerNumbers) -> Iterator[Metric]:
+    pods = GaugeMetricFamily(
+        "paddock_pending_pods",
+        "Pods that wait for a node, by the code of their last refusal",
+        labels=["code"],
+    )
+    oldest = GaugeMetricFamily(
+        "paddock_pending_oldest_timestamp_seconds",
+        "Creation of the oldest of these pods, in seconds since 1970",
+        labels=["code"],
+    )
+    for code, (count, since) in sorted(numbers.pending.items()):
+        pods.add_metric([code], count)
+        oldest.add_metric([code], since)
+    yield pods
+    yield oldest
 
 
 def _cycle_families(view: LedgerView) -> Iterator[Metric]:

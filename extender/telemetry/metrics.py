@@ -17,6 +17,7 @@ from prometheus_client import (
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from core.decisions.preemption.receipts import Kind
 from core.ledger.view import LedgerView
 from extender.telemetry import own_queues
 from extender.telemetry.ledger_numbers import LedgerNumbers
@@ -96,6 +97,9 @@ class Metrics:
         self.victims = Counter(
             "paddock_preemption_victims", "Victims of plans, by kind", ["kind"], registry=registry
         )
+        for kind in Kind:
+            # The first victims count as an increase only if a scrape before them has shown 0.
+            self.victims.labels(kind.value)
         self.foreign = Counter(
             "paddock_preemption_foreign", "Preempt calls for pods in no queue", registry=registry
         )
@@ -111,6 +115,11 @@ class Metrics:
         self.missing = Gauge(
             "paddock_configuration_missing",
             "1 while the document in force is kept from memory only, or there is none",
+            registry=registry,
+        )
+        self.refused = Gauge(
+            "paddock_configuration_refused",
+            "1 while the sources hold a configuration that was refused",
             registry=registry,
         )
         self.passed_on = Counter(

@@ -23,7 +23,10 @@ CITING = (
 TEXTS = {".py", ".yaml", ".yml", ".md", ".json", ".toml", ".txt", ".html", ".js", ".css", ".sh"}
 """Suffixes of files that are read."""
 
-NO_RULES = {"UTF-8", "SHA-256", "TEAM-019", "ISO-8601"}
+LIBRARIES = {"vendor", "axe"}
+"""Folders with files of other projects."""
+
+NO_RULES = {"UTF-8", "SHA-256", "TEAM-019", "ISO-8601", "MPL-2.0"}
 """Texts that only resemble a rule id."""
 
 NOTICE = "<!-- Written by `python -m tests.documents.rule_ids`; do not edit. -->"
@@ -96,7 +99,9 @@ def _citing_files(root: Path) -> Iterator[Path]:
             [path]
             if path.is_file()
             else sorted(
-                each for each in path.rglob("*") if each.suffix in TEXTS and each.name != "axe.min.js"
+                each
+                for each in path.rglob("*")
+                if each.suffix in TEXTS and LIBRARIES.isdisjoint(each.relative_to(root).parts)
             )
         )
 

@@ -22,6 +22,9 @@ ALERTS: dict[str, Any] = {rule["alert"]: rule for group in SPEC["groups"] for ru
 A = 'queue="root.a", resource="vcore", instance="i"'
 
 
+QUOTA = "QuotaExceeded"
+
+
 def of_queue(**values: str) -> dict[str, str]:
     return {f"paddock_queue_{name}{{{A}}}": value for name, value in values.items()}
 
@@ -37,11 +40,11 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         of_queue(allocated="5x300", guaranteed="5x300", pending="1x300"),
     ),
     "PaddockPodsWaitLong": (
-        {'paddock_queue_pending{queue="root.a", resource="pods"}': "3x300"},
-        {'paddock_queue_pending{queue="root.a", resource="pods"}': "3x200 0x5 3x100"},
+        {f'paddock_pending_oldest_timestamp_seconds{{code="{QUOTA}"}}': "6000x300"},
+        {f'paddock_pending_oldest_timestamp_seconds{{code="{QUOTA}"}}': "7300x300"},
     ),
     "PaddockRefusedOften": (
-        {'paddock_decisions_total{verb="filter", code="QuotaExceeded"}': "0+600x300"},
+        {f'paddock_decisions_total{{verb="filter", code="{QUOTA}"}}': "0+600x300"},
         {'paddock_decisions_total{verb="filter", code="Admitted"}': "0+600x300"},
     ),
     "PaddockOverMax": (
@@ -67,8 +70,8 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {'paddock_watch_stale_seconds{kind="pods", instance="i"}': "30x300"},
     ),
     "PaddockConfigurationRefused": (
-        {'paddock_reloads_total{fate="refused"}': "0x230 1x70"},
-        {'paddock_reloads_total{fate="applied"}': "0x230 1x70"},
+        {"paddock_configuration_refused": "1x300"},
+        {"paddock_configuration_refused": "0x300"},
     ),
     "PaddockConfigurationMissing": (
         {"paddock_configuration_missing": "1x300"},
@@ -123,6 +126,14 @@ def test_an_alert_does_not_fire_for_what_is_close_to_it(tmp_path: Path, alert: s
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
+def test_a_queue_that_uses_nothing_at_all_is_starved(tmp_path: Path) -> None:
+    """An amount of 0 has no series."""
+    ended = judged(
+        tmp_path, "PaddockGuaranteeStarved", of_queue(guaranteed="5x300", pending="1x300"), fires=True
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
 def test_a_wrong_expectation_is_noticed(tmp_path: Path) -> None:
     assert judged(tmp_path, "PaddockDrift", CASES["PaddockDrift"][1], fires=True).returncode != 0
 
@@ -135,7 +146,7 @@ def test_each_alert_has_both_cases() -> None:
 def test_each_alert_has_a_summary_and_leads_to_its_paragraph(alert: str) -> None:
     notes = ALERTS[alert]["annotations"]
     assert notes["summary"].endswith(".")
-    file, _, anchor = notes["runbook"].partition("#")
+    file, _, anchor = notes["runbook_url"].partition("#")
     headings = re.findall(r"^### (\w+)$", (ROOT / file).read_text(), re.MULTILINE)
     assert alert in headings
     assert anchor == alert.lower()

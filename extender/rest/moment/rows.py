@@ -16,7 +16,7 @@ from core.workload.application import Application
 from core.workload.states import AppState
 from extender.rest.facts import Facts
 from extender.rest.model.answer import Answer
-from extender.rest.model.applications import App
+from extender.rest.model.applications import App, Request
 from extender.rest.projection.applications import head_from
 from extender.rest.projection.counting import Counted, counted_as
 from extender.rest.projection.nodes import awaited_by
@@ -44,6 +44,8 @@ class PodRow(msgspec.Struct, frozen=True, gc=False):
     awaits: tuple[NodeName, ...]
     #: Quota that is reserved for the pod while it has no node; None for none.
     afloat: Resource | None
+    #: Last reason for which the pod was refused; empty for none, and for a pod on a node.
+    reason: str
     #: JSON of the row.
     written: bytes
 
@@ -103,6 +105,7 @@ def pod_row(facts: Facts, uid: PodUid) -> PodRow | None:
         record.facts.priority,
         awaited_by(record, counted),
         charge.size if charge.held is Held.RESERVED and charge.queue and not charge.node else None,
+        _reason(shown),
         _ENCODER.encode(shown),
     )
 
@@ -115,6 +118,11 @@ def _shown(
     if counted is Counted.REQUEST:
         return request_from(facts, application, record)
     return allocation_from(application, record, node)
+
+
+def _reason(shown: Answer) -> str:
+    log = shown.allocation_log if isinstance(shown, Request) else ()
+    return log[-1].message if log else ""
 
 
 def app_row(facts: Facts, application: Application) -> AppRow:

@@ -10,7 +10,7 @@ from core.queues.properties import SortPolicy
 from core.workload.application import Application
 from core.workload.states import AppState
 from extender.rest.facts import PARTITION, Facts
-from extender.rest.moment import people, trees, writing
+from extender.rest.moment import people, trees, waiting, writing
 from extender.rest.moment.moment import Moment, Taking
 from extender.rest.moment.rows import AppRow
 from extender.rest.moment.stored import StoredRows
@@ -21,11 +21,14 @@ from extender.rest.routes.names import (
     check_queue_name,
     check_user_name,
     decoded_again,
+    whole_number,
 )
 from extender.rest.routes.reply import Ask, Big, Reply, bad_request, not_found
 from extender.rest.routes.table import Names
 
 ACTIVE, REJECTED, COMPLETED = "active", "rejected", "completed"
+PENDING, PENDING_AT_MOST = 100, 1000
+"""Pods that wait in one answer: without a wish, and at most."""
 STATUSES = (
     AppState.NEW,
     AppState.ACCEPTED,
@@ -199,6 +202,18 @@ class MomentRoutes:
                 return self._from_moment(lambda moment: writing.ended_applications(moment, rejected=False))
             case _:
                 raise _wrong_state((ACTIVE, REJECTED, COMPLETED))
+
+    def pending(self, ask: Ask, names: Names) -> Reply:
+        """List the oldest pods that wait, ``count`` of them. ``node``: one that is reserved for them."""
+        check_partition(names)
+        queue, node, count = (ask.query.get(name, "") for name in ("queue", "node", "count"))
+        check_queue_name(queue)
+        wanted = waiting.Wanted(
+            min(whole_number(count), PENDING_AT_MOST) if count else PENDING,
+            self._queue_in(queue) if queue else None,
+            NodeName(node) if node else None,
+        )
+        return self._from_moment(lambda moment: waiting.pending_pods(moment, wanted))
 
     def _apps(self, wanted: Callable[[AppRow], bool]) -> Big:
         """List the wanted live applications."""

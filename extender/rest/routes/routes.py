@@ -33,6 +33,7 @@ IN_STEPS: dict[str, FromMoment] = {
     f"{_PARTITION}/queue/:queue/application/:application": MomentRoutes.queue_application,
     f"{_PARTITION}/applications/:state": MomentRoutes.partition_applications,
     f"{_PARTITION}/application/:application": MomentRoutes.application,
+    f"{_PARTITION}/pending": MomentRoutes.pending,
     f"{_PARTITION}/nodes": MomentRoutes.nodes,
     f"{_PARTITION}/node/:node": MomentRoutes.node,
     f"{_PARTITION}/usage/users": MomentRoutes.users,

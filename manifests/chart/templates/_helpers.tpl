@@ -33,6 +33,29 @@
 {{- ne .Values.tls.source "none" -}}
 {{- end }}
 
+{{/* "true" if a Prometheus can read Paddock at its REST port. */}}
+{{- define "paddock.scraped" -}}
+{{- and .Values.monitoring.enabled .Values.rest.enabled (ne .Values.mode "kubeadm") -}}
+{{- end }}
+
+{{/* Labels of what the Prometheus operator reads. */}}
+{{- define "paddock.monitored" -}}
+app.kubernetes.io/part-of: paddock
+{{- with .Values.monitoring.labels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* How a Prometheus verifies the REST port. */}}
+{{- define "paddock.scrapeTls" -}}
+tlsConfig:
+  serverName: paddock.{{ .Release.Namespace }}.svc
+  ca:
+    secret:
+      name: paddock-serving
+      key: ca.crt
+{{- end }}
+
 {{/* Name of the Deployment. */}}
 {{- define "paddock.workload" -}}
 {{- if eq .Values.mode "sidecar" }}paddock-scheduler{{ else }}paddock{{ end -}}

@@ -67,6 +67,12 @@ MEMBERS = {
         taskGroupName text, count integer, minResource amounts, replaced integer, timedout integer
     """,
     "ResourceHistory": "resourceUsage sums, preemptedResource sums, placeholderResource sums",
+    "Pending": "total integer always, reasons list of PendingReason, pods list of PendingPod",
+    "PendingReason": "reason text always, pods integer always, oldest nanoseconds always",
+    "PendingPod": """
+        applicationID text always, namespace text always, queueName text always, user text always,
+        request Request always
+    """,
     "Node": """
         nodeID text always, hostName text, rackName text, attributes texts always, capacity amounts,
         allocated amounts, occupied amounts, available amounts, utilized percentages,

@@ -46,6 +46,11 @@ _FROM_TEMPLATES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "service/service.yaml": ("service-scoped", ("network/service.yaml",)),
     "service/api-service.yaml": ("service-scoped", ("network/api-service.yaml",)),
     "kubeadm/rbac.yaml": ("kubeadm-plain", ("roles/lease.yaml",)),
+    "monitoring/pod-monitor.yaml": ("monitoring-pods", ("monitoring/pod-monitor.yaml",)),
+    **{
+        f"monitoring/{name}.yaml": ("monitoring-service", (f"monitoring/{name}.yaml",))
+        for name in ("service-monitor", "rules", "board-queues", "board-operation")
+    },
     **{
         f"{folder}/{name}.yaml": ("kubeadm-scoped", (f"policies/{name}.yaml",))
         for folder, names in {
@@ -92,6 +97,9 @@ def _cases() -> Iterator[Case]:
             if mode == "service":
                 values["tls"] = {"source": "secret"}
             yield Case(f"{mode}-{form}", values)
+    for monitor in ("service", "pods"):
+        monitoring = {"enabled": True, "monitor": monitor}
+        yield Case(f"monitoring-{monitor}", {**_EVERYTHING, "mode": "sidecar", "monitoring": monitoring})
 
 
 def _data(made: Rendered) -> dict[str, str]:

@@ -40,6 +40,13 @@ SWITCHES: Mapping[str, tuple[dict[str, Any], str, str]] = {
         "ServiceMonitor",
         "paddock",
     ),
+    "monitoring.monitor": (
+        {"monitoring": {"enabled": True, "monitor": "pods"}, "rest": {"enabled": True}},
+        "PodMonitor",
+        "paddock",
+    ),
+    "monitoring.alerts": ({"monitoring": {"enabled": True}}, "PrometheusRule", "paddock"),
+    "monitoring.boards": ({"monitoring": {"enabled": True}}, "ConfigMap", "paddock-board-queues"),
     "resourceQuota": (
         {"resourceQuota": {"enabled": True}, "pod": {}},
         "ResourceQuota",
@@ -210,7 +217,7 @@ def test_every_value_is_read_by_a_template() -> None:
     of_images = "images."
     unread = [path for path in leaves(given) if f".{path}" not in text and not path.startswith(of_images)]
     # Read as a whole.
-    assert [path for path in unread if ".resources." not in path] == []
+    assert [path for path in unread if ".resources." not in path and ".labels." not in path] == []
 
 
 # --- the command ------------------------------------------------------------------------------------

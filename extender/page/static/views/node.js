@@ -5,15 +5,15 @@ import { ask, inPartition } from '../api.js';
 import { html } from '../html.js';
 import { AppLink, Bar, Facts, PodLink, Table, Time } from '../parts.js';
 import { rowFrom, stateOf } from './nodes.js';
-import { podOf, waitingOf } from './waiting.js';
+import { pendingPods, podOf } from './waiting.js';
 
 export const title = ([name]) => `Node ${name}`;
 
 export async function load({ names: [name], signal }) {
   const node = await ask(inPartition('node', name), { signal });
   const held = node.reservations ?? [];
-  const apps = held.length ? await ask(inPartition('applications', 'active'), { signal }) : [];
-  const waiting = new Map(waitingOf(apps).map((each) => [each.key, each]));
+  const found = held.length ? (await pendingPods({ node: name }, signal)).rows : [];
+  const waiting = new Map(found.map((each) => [each.key, each]));
   return { node, row: rowFrom(node), held: held.map((key) => waiting.get(key) ?? { key }) };
 }
 

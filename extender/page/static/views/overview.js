@@ -5,7 +5,10 @@ import { ask, askText, inPartition } from '../api.js';
 import { html } from '../html.js';
 import { AppLink, Bar, Facts, Link, Missing, PodLink, QueueLink, Ago, State, Time, appStateKind } from '../parts.js';
 import { sentenceOf } from './preemptions.js';
-import { waitingOf } from './waiting.js';
+import { pendingPods } from './waiting.js';
+
+const LONGEST = 5;
+const REASONS = 8;
 
 export const title = () => 'Overview';
 
@@ -15,7 +18,7 @@ export async function load({ signal, attempt }) {
     attempt(ask('ws/v1/scheduler/healthcheck', { signal })),
     ask('ws/v1/partitions', { signal }),
     ask(inPartition('queue', 'root'), { signal }),
-    attempt(ask(inPartition('applications', 'active'), { signal })),
+    attempt(pendingPods({ count: LONGEST }, signal)),
     attempt(ask('debug/preemptions', { signal })),
     attempt(ask('ws/v1/clusters', { signal })),
   ]);
@@ -23,7 +26,7 @@ export async function load({ signal, attempt }) {
     ready, health, root, plans,
     partition: partitions[0],
     cluster: clusters.value?.[0],
-    waiting: waiting.value ? { value: waitingOf(waiting.value).slice(0, 5) } : waiting,
+    waiting,
   };
 }
 
@@ -31,6 +34,7 @@ export const Show = ({ data, local }) => html`<div class="cards">
   <section><h2>Health</h2>${healthOf(data)}</section>
   <section><h2>Cluster</h2>${clusterOf(data, local)}</section>
   <section><h2>Applications</h2>${statesOf(data.partition)}</section>
+  <section><h2>Waiting, by reason</h2>${reasonsOf(data.waiting)}</section>
   <section class="wide"><h2>Waiting longest</h2>${longestOf(data.waiting)}</section>
   <section class="wide"><h2>Recent preemptions</h2>${plansOf(data.plans, local)}</section>
 </div>`;
@@ -90,10 +94,20 @@ const paramsOf = (state) =>
   ({ Completed: { list: 'completed' }, Failed: { list: 'completed' }, Rejected: { list: 'rejected' } })[state] ?? { state };
 
 function longestOf({ value, problem }) {
-  if (problem) return html`<${Missing} problem=${problem} what="Applications" />`;
-  if (!value.length) return html`<p class="empty">No pod waits.</p>`;
-  return html`<ul class="plainly">${value.map((each) => html`<li><${PodLink} namespace=${each.namespace} name=${each.pod} /> of <${AppLink} namespace=${each.appNamespace}
+  if (problem) return html`<${Missing} problem=${problem} what="Waiting pods" />`;
+  if (!value.total) return html`<p class="empty">No pod waits.</p>`;
+  return html`<ul class="plainly">${value.rows.map((each) => html`<li><${PodLink} namespace=${each.namespace} name=${each.pod} /> of <${AppLink} namespace=${each.appNamespace}
       id=${each.app} /> in <${QueueLink} path=${each.queue} /> waits for <b><${Ago} at=${each.since} /></b>: ${each.why || 'no reason was given yet'}</li>`)}</ul>`;
+}
+
+function reasonsOf({ value, problem }) {
+  if (problem) return html`<${Missing} problem=${problem} what="Waiting pods" />`;
+  if (!value.total) return html`<p class="empty">No pod waits.</p>`;
+  return html`<table class="small"><caption class="unseen">Pods that wait, by reason</caption>
+    <thead><tr><th scope="col">Reason</th><th scope="col" class="number">Pods</th><th scope="col" class="number">Oldest</th></tr></thead>
+    <tbody>${value.reasons.slice(0, REASONS).map((each) => html`<tr><th scope="row">${each.reason || 'not refused yet'}</th>
+      <td class="number">${each.pods}</td><td class="number"><${Ago} at=${fromNanoseconds(each.oldest)} /></td></tr>`)}</tbody>
+    <tfoot><tr><th scope="row">All</th><td class="number">${value.total}</td><td></td></tr></tfoot></table>`;
 }
 
 function plansOf({ value, problem }, local) {

@@ -4,7 +4,9 @@ import { amount, amounts, own, resourceName, resourcesOf } from '../amounts.js';
 import { ask, inPartition, twice } from '../api.js';
 import { html } from '../html.js';
 import { AppLink, Facts, Link, Missing, PodLink, QueueLink, Ago, Bar, State, Table, appStateKind } from '../parts.js';
-import { waitingOf } from './waiting.js';
+import { pendingPods } from './waiting.js';
+
+const MOST_WAITING = 500;
 
 export const title = ([path]) => `Queue ${path}`;
 
@@ -12,12 +14,13 @@ const ancestorsOf = (path) => path.split('.').map((_, at, parts) => parts.slice(
 
 export async function load({ names: [path], signal, attempt }) {
   const chain = ancestorsOf(path);
-  const [queues, apps, users] = await Promise.all([
+  const [queues, waiting, apps, users] = await Promise.all([
     Promise.all(chain.map((each) => ask(inPartition('queue', twice(each)), { signal }))),
+    attempt(pendingPods({ queue: path, count: MOST_WAITING }, signal)),
     attempt(ask(inPartition('queue', twice(path), 'applications'), { signal })),
     attempt(ask(inPartition('usage', 'users'), { signal })),
   ]);
-  return { chain: queues, queue: queues.at(-1), apps, users, waiting: waitingOf(apps.value ?? []) };
+  return { chain: queues, queue: queues.at(-1), apps, users, waiting };
 }
 
 export const Show = ({ data, params }) => html`<div>
@@ -25,8 +28,8 @@ export const Show = ({ data, params }) => html`<div>
   <section><h2>Policy</h2>${policyOf(data.queue)}</section>
   ${(data.queue.childNames ?? []).length ? html`<section><h2>Queues below</h2><ul class="plainly">
     ${data.queue.childNames.map((each) => html`<li><${QueueLink} path=${each} /></li>`)}</ul></section>` : null}
-  ${data.queue.isLeaf ? html`<section><h2>Waiting pods</h2>${waitingTable(data.waiting)}</section>
-  <section><h2>Applications</h2>${appsOf(data, params)}</section>` : null}
+  <section><h2>Waiting pods</h2>${waitingIn(data.waiting)}</section>
+  ${data.queue.isLeaf ? html`<section><h2>Applications</h2>${appsOf(data, params)}</section>` : null}
   <section><h2>Users</h2>${usersOf(data)}</section>
 </div>`;
 
@@ -65,6 +68,12 @@ const policyOf = (queue) => html`<${Facts} rows=${[
   ['A lowered max is enforced', queue.quotaPreemptionDelay === '0s' ? 'never' : `after ${queue.quotaPreemptionDelay}`],
   queue.preemptingResource ? ['Being preempted', amounts(queue.preemptingResource)] : null,
 ]} />`;
+
+function waitingIn({ value, problem }) {
+  if (problem) return html`<${Missing} problem=${problem} what="Waiting pods" />`;
+  const beyond = value.total - value.rows.length;
+  return html`<div>${waitingTable(value.rows)}${beyond > 0 ? html`<p class="count">${beyond} more wait, and came later.</p>` : null}</div>`;
+}
 
 const waitingTable = (rows) => html`<${Table} rows=${rows} label="Waiting pods, the oldest first" keyOf=${(row) => row.key}
   empty="No pod waits in this queue." columns=${[

@@ -1,6 +1,7 @@
-// Pods that wait, from a list of applications: the one that waits longest first.
+// Pods that wait: the one that waits longest first.
 
 import { fromNanoseconds } from '../amounts.js';
+import { ask, inPartition } from '../api.js';
 
 const NAME = 'kubernetes.io/meta/podName';
 const NAMESPACE = 'kubernetes.io/meta/namespace';
@@ -30,8 +31,12 @@ export function requestFrom(request, app) {
   };
 }
 
-export function waitingOf(apps) {
-  const found = apps.flatMap((app) => (app.requests ?? []).map((request) => requestFrom(request, app)));
-  const began = ({ since }) => since ?? Number.MAX_VALUE;
-  return found.sort((one, other) => began(one) - began(other) || (one.key < other.key ? -1 : 1));
+// The oldest pods that wait: {total, reasons, rows}. query: queue, node and count as the interface knows them.
+export async function pendingPods(query, signal) {
+  const found = await ask(`${inPartition('pending')}?${new URLSearchParams(query)}`, { signal });
+  return {
+    total: found.total,
+    reasons: found.reasons ?? [],
+    rows: (found.pods ?? []).map((each) => requestFrom(each.request, each)),
+  };
 }
