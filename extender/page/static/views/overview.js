@@ -31,10 +31,12 @@ export async function load({ signal, attempt }) {
 }
 
 export const Show = ({ data, local }) => html`<div class="cards">
-  <section><h2>Health</h2>${healthOf(data)}</section>
+  <div class="stack">
+    <section><h2>Health</h2>${healthOf(data)}</section>
+    <section><h2>Waiting, by reason</h2>${reasonsOf(data.waiting)}</section>
+    <section><h2>Applications</h2>${statesOf(data.partition)}</section>
+  </div>
   <section><h2>Cluster</h2>${clusterOf(data, local)}</section>
-  <section><h2>Applications</h2>${statesOf(data.partition)}</section>
-  <section><h2>Waiting, by reason</h2>${reasonsOf(data.waiting)}</section>
   <section class="wide"><h2>Waiting longest</h2>${longestOf(data.waiting)}</section>
   <section class="wide"><h2>Recent preemptions</h2>${plansOf(data.plans, local)}</section>
 </div>`;

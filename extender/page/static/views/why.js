@@ -110,7 +110,7 @@ const shortTable = (rows) => html`<div class="scroll" role="region" aria-label="
 function holdersOf({ value, problem }) {
   if (problem) return html`<${Missing} problem=${problem} what="Holders" />`;
   if (!value.most.length) return html`<p class="empty">No application holds any of it.</p>`;
-  return html`<div><p>Most of ${resourceName(value.resource)} in <${QueueLink} path=${value.queue} />, by ${value.count} applications:</p>
+  return html`<div><p>Most of ${resourceName(value.resource)} in <${QueueLink} path=${value.queue} />, by ${value.count} application${value.count === 1 ? '' : 's'}:</p>
     <ol class="plainly">${value.most.map(({ app, held }) => html`<li>
       <${AppLink} namespace=${app.namespace} id=${app.applicationID} /> holds ${amount(value.resource, held)}</li>`)}</ol></div>`;
 }
