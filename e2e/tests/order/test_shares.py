@@ -140,7 +140,7 @@ class Feed:
             self._bound.add(name)
             self.waiting[path] -= 1
             self._wanted.put_nowait(path)
-        if is_terminal(pod):
+        if is_terminal(pod) or kind == "DELETED":
             self._ended.add(name)
             if len(self._ended) == self._churn.pods:
                 self._over.set()
