@@ -16,6 +16,9 @@ from e2e.cluster.client import ApiFailure, Cluster, Object, is_terminal, node_of
 from e2e.stands.course import Course, Place, place, say
 from e2e.stands.stand import queue_of
 
+# One after the other: each needs more of the machine than a share of it.
+pytestmark = pytest.mark.xdist_group("shares")
+
 GUARANTEES = {"root.three": 9, "root.two": 6, "root.one": 3}
 SHARED = {path: {"resources": {"guaranteed": {"vcore": str(cores)}}} for path, cores in GUARANTEES.items()}
 ALL_CORES = 216
@@ -51,11 +54,13 @@ alone took it past 5%. 1,200 pods take 40 s.
 """
 
 
+@pytest.mark.timeout(2 * SLOWEST)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 async def test_usage_converges_to_the_ratio_of_the_guarantees(cluster: Cluster, seed: int) -> None:
     await _converges(cluster, GATED, seed)
 
 
+@pytest.mark.timeout(2 * SLOWEST)
 async def test_usage_converges_with_refusals(cluster: Cluster) -> None:
     await _converges(cluster, REFUSED, 1)
 
@@ -135,7 +140,7 @@ class Feed:
             self._bound.add(name)
             self.waiting[path] -= 1
             self._wanted.put_nowait(path)
-        if is_terminal(pod):
+        if is_terminal(pod) or kind == "DELETED":
             self._ended.add(name)
             if len(self._ended) == self._churn.pods:
                 self._over.set()

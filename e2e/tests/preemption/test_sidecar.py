@@ -61,17 +61,16 @@ async def _taken_away(cluster: Cluster) -> Object:
 
 
 async def _until_it_may(here: Contest, *, delete: bool) -> None:
-    """Wait until policy and role are in force: they allow a dry run of a deletion, or refuse it."""
+    """Wait until policy and role are in force: they allow a deletion, or refuse it. Both are dry runs."""
     cluster = here.cluster
     probe = await cluster.create_pod("probe", scheduler_name="nobody")
     path = path_of("Pod", cluster.namespace, probe["metadata"]["name"])
 
     async def in_force() -> bool:
-        created = await refusal(
-            cluster.request("POST", path_of("Pod", cluster.namespace), cluster.pod("x"), user=ACCOUNT)
-        )
+        pods, dry = path_of("Pod", cluster.namespace), {"dryRun": "All"}
+        created = await refusal(cluster.request("POST", pods, cluster.pod("x"), params=dry, user=ACCOUNT))
         deleted = await refusal(
-            cluster.request("DELETE", path, params={"dryRun": "All"}, user=ACCOUNT),
+            cluster.request("DELETE", path, params=dry, user=ACCOUNT),
         )
         return "AdmissionPolicy" in created and (not deleted if delete else DELETION in deleted)
 

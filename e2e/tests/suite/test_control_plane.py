@@ -38,7 +38,11 @@ async def test_the_kubelet_refuses_what_does_not_fit(
     cluster: Cluster, pods: PodCache, kubelet: StubKubelet
 ) -> None:
     await cluster.add_nodes(1, cpu="1", prefix="small")
-    await cluster.create_pod("big", cpu="2", spec={"nodeName": "small1"})
+    await cluster.create_pod("forced", cpu="2", spec={"nodeName": "small1"})
+    await pods.until(lambda: _phase(pods, "forced") == "Failed", "a pod that names the node is refused")
+    assert kubelet.refused == [], "no Binding put it there"
+    await cluster.create_pod("big", cpu="2", scheduler_name="nobody")
+    await _bind(cluster, "big", "small1")
     await pods.until(lambda: _phase(pods, "big") == "Failed", "big is refused")
     assert kubelet.refused == ["big"]
     pod = pods.named("big")
