@@ -13,7 +13,7 @@ from e2e.programs.binaries import binary
 from e2e.programs.helm import CHART, HELM, is_built
 
 IMAGES = {"images": {"paddock": {"repository": "r/paddock"}, "scheduler": {"repository": "r/kube-scheduler"}}}
-_DEADLINE = 60.0
+_DEADLINE = 150.0
 
 
 class CommandFailed(AssertionError):
