@@ -96,6 +96,7 @@ class App:
                 leads=lambda: self._leadership.held,
                 queue_names=lambda: self.configuration.settings.metrics_queue_names,
                 watches=lambda: self._readiness.watches(),
+                history=lambda: self._rest.history,
             ),
         )
         self._preemptions = RecentPlans()

@@ -9,7 +9,7 @@ from extender.configuration.reload import LiveConfiguration
 from extender.kube.leadership import Leadership
 from extender.kube.watch.feeds import ConfigMapFeed, Feeds
 from extender.kube.watch.stale import heard
-from extender.telemetry.watch_series import Staleness, stale_text, staleness
+from extender.telemetry.series.watches import Staleness, stale_text, staleness
 from extender.wire.kinds import DAEMON_SETS
 
 

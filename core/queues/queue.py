@@ -35,6 +35,7 @@ class Queue:
     ``entries``: properties as text, including inherited ones. ``properties``: their meaning.
     ``asked``: number of asks pending in this queue itself, by priority.
     ``shown``: number of children by exported priority.
+    ``changes``: number of changes of its counters and limits, by which a copy is known to be up to date.
     ``raw_priority``: best pending priority in and below it.
     ``priority``: exported priority (PRI-4); see `core.queues.priority`.
     """
@@ -45,6 +46,7 @@ class Queue:
         "asked",
         "bypassed",
         "chain",
+        "changes",
         "children",
         "completing",
         "draining",
@@ -89,6 +91,7 @@ class Queue:
         self.running: set[AppId] = set()
         self.draining = False
         self.dynamic = dynamic
+        self.changes = 0
         self.asked: dict[int, int] = {}
         self.shown: dict[int, int] = {}
         self.raw_priority = self.priority = NO_PRIORITY
@@ -119,6 +122,7 @@ class Queue:
     def configure(self, spec: QueueSpec) -> None:
         """Apply a new specification. Usage stays. The root's max comes from its nodes."""
         self.spec = spec
+        self.changes += 1
         self.draining = self.dynamic = False
         if not self.is_root:
             self.max = spec.max

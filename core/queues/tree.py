@@ -53,6 +53,7 @@ class QueueTree:
         """Set the root's max to the sum of the nodes, without zero types; None without any (QUO-1)."""
         amounts = {name: amount for name, amount in capacity.items() if amount > 0}
         self.root.max = Limit(amounts) if amounts else None
+        self.root.changes += 1
 
     def conflicts(self, partition: PartitionSpec) -> tuple[str, ...]:
         """Reasons why a document cannot be applied to the running tree, one sentence each.
@@ -132,6 +133,7 @@ class QueueTree:
             max_applications=max_applications or queue.spec.max_applications,
         )
         queue.max = queue.spec.max
+        queue.changes += 1
 
     def remove_idle(self) -> tuple[QueuePath, ...]:
         """Remove empty queues that drain or are dynamic, children first (Q-10)."""

@@ -16,6 +16,7 @@ BENCHMARKS = (
     "gangs",
     "simulation",
     "plans",
+    "past",
     "beside_plans",
     "beside_scrapes",
     "beside_answers",

@@ -3,8 +3,9 @@
 import argparse
 from typing import Any
 
+from core.quantity import amount_text
 from extender.configuration.settings import NOT_RELOADABLE, Settings
-from extender.configuration.values import Parsed
+from extender.configuration.values import MEMORY, Parsed
 from extender.wire.placeholder import ANY, ORIGINATOR, TemplateParts
 
 _GROUP = "settings"
@@ -35,7 +36,10 @@ def metavar_of(name: str) -> str:
 
 def default_of(name: str) -> str:
     """Default of a setting, as a user would write it."""
-    return _written(Settings.model_fields[name].default)
+    default = Settings.model_fields[name].default
+    if metavar_of(name) == MEMORY.metavar:
+        return amount_text("memory", default)
+    return _written(default)
 
 
 def _help(name: str) -> str:

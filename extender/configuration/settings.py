@@ -18,6 +18,7 @@ from extender.configuration.values import (
     ID,
     IMAGE,
     LEASE,
+    MEMORY,
     NAMES,
     ORIGINS,
     PORT,
@@ -56,6 +57,7 @@ Names = Annotated[frozenset[str], NAMES]
 Switch = Annotated[bool, SWITCH]
 Count = Annotated[int, COUNT]
 Id = Annotated[int, ID]
+Memory = Annotated[int, MEMORY]
 Hosts = Annotated[frozenset[str], HOSTS]
 Origins = Annotated[frozenset[str], ORIGINS]
 Port = Annotated[int, PORT]
@@ -207,6 +209,12 @@ class Settings(BaseModel):
         default=10_000,
         alias="paddock.queues.maxDynamicTotal",
         description="Most dynamic queues in all",
+    )
+    history_max_memory: Memory = Field(
+        default=96 * 2**20,
+        alias="paddock.history.maxMemory",
+        description="Most memory for the past of queues, as a quantity from `8Mi` to `1Gi`. Beyond it "
+        "the oldest samples become coarser first. `0`: no past is recorded",
     )
     gang_template: Template = Field(
         default=DEFAULT_PARTS,

@@ -7,10 +7,14 @@ from typing import Any
 from pydantic import BeforeValidator
 
 from core import durations
+from core.quantity import amount_text, kubernetes_amount
 from extender.wire.host_names import host_names_from
 from extender.wire.names import is_namespace_name, is_object_name
 from extender.wire.placeholder import TemplateParts, template_parts_from
 from extender.wire.service_keys import int64_of, switch_of
+
+LEAST_MEMORY, MOST_MEMORY = 8 * 2**20, 2**30
+"""Bounds of a setting for memory, in bytes, unless it is 0."""
 
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:.]+\](:[0-9]{1,5})?")
 
@@ -78,6 +82,14 @@ def _count(value: Any) -> int:
     return number
 
 
+def _memory(value: Any) -> int:
+    size = kubernetes_amount("memory", value) if isinstance(value, str) else int(value)
+    if size and not LEAST_MEMORY <= size <= MOST_MEMORY:
+        least, most = amount_text("memory", LEAST_MEMORY), amount_text("memory", MOST_MEMORY)
+        raise ValueError(f"must be 0, or from {least} to {most}")
+    return size
+
+
 def _template(value: Any) -> TemplateParts:
     return value if isinstance(value, TemplateParts) else template_parts_from(str(value))
 
@@ -100,6 +112,7 @@ ORIGINS = Parsed(_origins, metavar="ORIGIN[,ORIGIN]")
 PORT = Parsed(_port, metavar="PORT")
 SWITCH = Parsed(lambda value: switch_of(str(value)), metavar="true|false")
 COUNT = Parsed(_count, metavar="NUMBER")
+MEMORY = Parsed(_memory, metavar="BYTES")
 ID = Parsed(lambda value: int64_of(str(value)), metavar="ID")
 LEASE = Parsed(_lease, metavar="NAMESPACE/NAME")
 TEMPLATE = Parsed(_template, metavar="PARTS")

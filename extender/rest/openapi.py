@@ -12,7 +12,7 @@ from extender.rest.model.config import Config
 from extender.rest.model.events import EventBatch, StreamHead
 from extender.rest.model.explanations import Explanation
 from extender.rest.model.health import Health
-from extender.rest.model.histories import ApplicationSample, ContainerSample
+from extender.rest.model.histories import ApplicationSample, ContainerSample, QueuePast
 from extender.rest.model.nodes import Node, NodeUtilizations
 from extender.rest.model.pending import Pending
 from extender.rest.model.placement import Rule
@@ -48,6 +48,7 @@ ANSWERS: dict[str, tuple[type[Answer], bool]] = {
     "/ws/v1/scheduler/healthcheck": (Health, False),
     "/ws/v1/history/apps": (ApplicationSample, True),
     "/ws/v1/history/containers": (ContainerSample, True),
+    "/ws/v1/history/queue/:queue": (QueuePast, False),
     "/ws/v1/events/batch": (EventBatch, False),
     "/ws/v1/events/stream": (StreamHead, False),
 }
@@ -59,6 +60,7 @@ QUERIES: dict[str, tuple[str, ...]] = {
     f"{_PARTITION}/queue/:queue/applications/:state": ("status",),
     f"{_PARTITION}/applications/:state": ("status",),
     f"{_PARTITION}/pending": ("queue", "node", "count"),
+    "/ws/v1/history/queue/:queue": ("span", "resource"),
     "/ws/v1/events/batch": ("start", "count"),
     "/ws/v1/events/stream": ("count",),
 }

@@ -19,12 +19,14 @@ from prometheus_client.registry import Collector
 
 from core.decisions.preemption.receipts import Kind
 from core.ledger.view import LedgerView
+from extender.rest.history.past import Figures
 from extender.telemetry import own_queues
 from extender.telemetry.ledger_numbers import LedgerNumbers
-from extender.telemetry.ledger_series import LedgerSeries
-from extender.telemetry.pod_group_series import PodGroupSeries
 from extender.telemetry.queue_texts import QueueTexts
-from extender.telemetry.watch_series import Staleness, WatchSeries
+from extender.telemetry.series.history import HistorySeries
+from extender.telemetry.series.ledger import LedgerSeries
+from extender.telemetry.series.pod_groups import PodGroupSeries
+from extender.telemetry.series.watches import Staleness, WatchSeries
 from extender.telemetry.yunikorn.families import FAMILIES
 from extender.telemetry.yunikorn.series import YuniKornSeries
 from extender.version import version
@@ -50,6 +52,8 @@ class Exported:
     queue_names: Callable[[], bool] = _always
     #: Age of the last message of each watch.
     watches: Callable[[], Iterable[Staleness]] = tuple
+    #: Figures about the past of queues.
+    history: Callable[[], Figures] = Figures
 
 
 class Metrics:
@@ -174,6 +178,7 @@ class Metrics:
         ledger = self._ledger_registry
         ledger.register(LedgerSeries(view, self._numbers, self._unshown))
         ledger.register(PodGroupSeries(view, self._numbers))
+        ledger.register(HistorySeries(exported.history))
 
     def measured(self, verb: str, seconds: float, fault: str) -> None:
         """Count an answered call. ``fault``: empty without one."""

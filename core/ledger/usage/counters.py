@@ -65,6 +65,8 @@ def _count(
     leaf = state.config.tree.get(charge.queue) if charge.queue is not None else None
     if leaf is None:
         return
+    for queue in leaf.chain:
+        queue.changes += 1
     _count_in_queues(leaf, _HELD_IN[charge.held], charge.size, adding=adding)
     standing = _STANDING_IN.get(charge.standing)
     if standing is not None:

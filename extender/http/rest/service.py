@@ -23,12 +23,15 @@ from extender.http.rest.bodies import Bodies
 from extender.http.rest.pace import in_slices
 from extender.http.rest.streams import Streams
 from extender.rest.facts import Facts, InForce, Process
+from extender.rest.history.past import Figures
+from extender.rest.history.recorder import Recorder
 from extender.rest.indented import indented
 from extender.rest.memory.memory import RestMemory
 from extender.rest.model.health import Health
 from extender.rest.moment.dump import dump
 from extender.rest.moment.stored import StoredRows
 from extender.rest.projection.health import Found, HealthRound
+from extender.rest.routes.past import past_routes
 from extender.rest.routes.remembered import Memory, memory_routes
 from extender.rest.routes.reply import Big
 from extender.rest.routes.routes import ledger_routes
@@ -73,11 +76,14 @@ class RestService:
         instance = str(uuid.uuid4())
         self._process = Process(started=started, version=version, arch=platform.machine(), instance=instance)
         self.memory = RestMemory(lambda: engine.view, instance=instance, started=started)
+        self._recorder = Recorder(
+            lambda: engine.view, clock=clock, bound=lambda: configuration.settings.history_max_memory
+        )
         self._rows = StoredRows(self.facts)
         self._asked_at = started
         self._health: Health | None = None
         self._config = InForce()
-        self._bodies = Bodies(lambda: self._rows.version)
+        self._bodies = Bodies(lambda: self._rows.version + self._recorder.version)
         self._streams = Streams(self.memory.ring, lambda: self.settings)
         made = router(
             (
@@ -90,6 +96,7 @@ class RestService:
                         lambda: self.settings.batch,
                     )
                 ),
+                *past_routes(self._recorder.past, lambda: engine.view, clock),
                 *served_routes(validate, stacks, version),
                 Route(DUMP, lambda _ask, _names: Big(self._dump, alone=True)),
             ),
@@ -185,8 +192,32 @@ class RestService:
             self._rows = StoredRows(self.facts, version=self._rows.version + 1)
             self._bodies.forget()
 
+    @property
+    def history(self) -> Figures:
+        """Figures about the past of queues."""
+        return self._recorder.past.figures
+
     async def run(self) -> None:
-        """Check health regularly until cancelled. The first round begins once the cluster has been read."""
+        """Check health and record the past of queues regularly, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._check_health_regularly())
+            group.create_task(self._record_regularly())
+
+    async def _record_regularly(self) -> None:
+        """Take a sample at each tick (REST-50)."""
+        while True:
+            await asyncio.sleep(self._recorder.wait())
+            await self.record()
+
+    async def record(self) -> None:
+        """Take a sample, in slices, if this instance can answer."""
+        if self._unready():
+            self._recorder.pause()
+        else:
+            await in_slices(self._recorder.sample())
+
+    async def _check_health_regularly(self) -> None:
+        """Check health. The first round begins once the cluster has been read."""
         while True:
             every = self.settings.health_every
             if not self._unready() and (every or self._health is None):

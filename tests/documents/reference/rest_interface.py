@@ -132,7 +132,8 @@ def _kind(annotation: str) -> str:
     if plain in _KINDS:
         return _KINDS[plain]
     if plain.startswith("tuple["):
-        return f"list of {_kind(plain.removeprefix('tuple[').removesuffix(', ...]'))}"
+        inside = plain.removeprefix("tuple[").removesuffix(", ...]")
+        return f"list of {_kind(inside)}{' or null' if inside.endswith(' | None') else ''}"
     if plain.startswith("dict["):
         return f"{_kind(plain.removesuffix(']').partition(', ')[2])} by name"
     if plain == "float":

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-from extender.configuration.flags import default_of, flag_of
+from extender.configuration.flags import default_of, flag_of, metavar_of
 from extender.configuration.settings import KEYS, NOT_RELOADABLE, Settings
+from extender.configuration.values import MEMORY
 from extender.wire.service_keys import (
     BATCH_SIZE,
     CLUSTER_ID,
@@ -115,6 +116,8 @@ def _values(name: str, recorded: str) -> str:
     default = Settings.model_fields[name].default
     if isinstance(default, float):
         return "duration"
+    if metavar_of(name) == MEMORY.metavar:
+        return "quantity"
     if isinstance(default, int):
         return "number"
     return "names, comma-separated" if isinstance(default, frozenset) else "text"

@@ -278,3 +278,26 @@ def test_by_default_no_further_port_is_open_and_each_asks_for_a_login() -> None:
     settings = Settings()
     assert (settings.rest_port, settings.aggregated_port) == (0, 0)
     assert (settings.rest_access, settings.rest_api_server_tokens) == ("token", False)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("0", 0),
+        ("8Mi", 8 * 2**20),
+        ("96Mi", 96 * 2**20),
+        ("1Gi", 2**30),
+        ("100M", 10**8),
+        ("16777216", 2**24),
+    ],
+)
+def test_memory_for_the_past_of_queues(text: str, size: int) -> None:
+    assert settings_from({"paddock.history.maxMemory": text}, {}).history_max_memory == size
+    assert Settings().history_max_memory == 96 * 2**20
+
+
+@pytest.mark.parametrize("text", ["", "-1", "1", "8191Ki", "1025Mi", "1Ei", "much", "8Mi ", "9" * 300])
+def test_memory_beyond_its_bounds_refuses_the_edit(text: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        settings_from({"paddock.history.maxMemory": text}, {})
+    assert set(caught.value.wrong) == {"paddock.history.maxMemory"}

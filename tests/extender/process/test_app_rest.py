@@ -8,6 +8,7 @@ import pytest
 from aiohttp import ClientSession
 
 from extender.kube import leadership
+from extender.rest.history.recorder import Recorder
 from tests.extender.app_bench import LEASES, Server, document, kubeconfig, server, undone
 from tests.extender.rigs import filter_body
 
@@ -226,3 +227,20 @@ async def test_configuration_stacks_and_schema(server: Server) -> None:
     assert json.loads((await server.get("/ws/v1/clusters"))[1])[0]["rmBuildInformation"][0]["rmId"] == "mine"
     assert "thread MainThread" in (await server.get("/debug/stack"))[1]
     assert json.loads((await server.get("/openapi.json"))[1])["openapi"] == "3.1.0"
+
+
+@pytest.mark.rule("REST-50", "REST-43")
+async def test_the_past_has_a_sample_while_the_process_leads(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Recorder, "wait", lambda _recorder: 0.01)
+    server.configure(document())
+    server.pod("running", node="n1")
+    await ready(server)
+    await server.until_shown("/ws/v1/history/queue/root.a?span=30s", '"pods"')
+    found = json.loads((await server.get("/ws/v1/history/queue/root.a?span=30s"))[1])
+    assert [each for each in found["resources"]["pods"]["used"] if each is not None] == [1]
+    assert 0 < found["memory"]["used"] < found["memory"]["limit"] == 96 * 2**20
+    assert "paddock_history_series" in (await server.get("/metrics"))[1]
+    assert (await server.get("/ws/v1/history/queue/root.a?span=25h"))[0] == 400
+    assert (await server.get("/ws/v1/history/queue/root.nowhere"))[0] == 404

@@ -94,6 +94,17 @@ MEMBERS = {
     "HealthCheck": "Name text, Succeeded switch always, Description text, DiagnosisMessage text",
     "ApplicationSample": "timestamp nanoseconds, totalApplications count",
     "ContainerSample": "timestamp nanoseconds, totalContainers count",
+    "QueuePast": """
+        queue text always, start nanoseconds always, step span always, count integer always,
+        thinned switch, memory HistoryMemory always, resources map of ResourcePast always
+    """,
+    "ResourcePast": """
+        used list of integer always, pending list of integer always, guaranteed list of integer always,
+        max list of integer always
+    """,
+    "HistoryMemory": """
+        limit integer always, used integer always, unrecorded integer always, dropped integer always
+    """,
     "EventBatch": """
         InstanceUUID text always, LowestID integer always, HighestID integer always,
         EventRecords list of EventRecord always

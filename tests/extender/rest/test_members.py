@@ -37,6 +37,7 @@ RULES = {
     "ForeignAllocation": "REST-36",
     "NodeUtilizations": "REST-37",
     "EventRecord": "REST-38",
+    "QueuePast": "REST-50",
 }
 """The rule that lists the members of a Struct."""
 

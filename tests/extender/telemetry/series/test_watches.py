@@ -2,7 +2,7 @@
 
 import pytest
 
-from extender.telemetry.watch_series import QUIET, Staleness, stale_text, staleness
+from extender.telemetry.series.watches import QUIET, Staleness, stale_text, staleness
 
 BEGAN, NOW = 100.0, 10_000.0
 

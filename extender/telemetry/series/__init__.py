@@ -1,0 +1,1 @@
+"""Series for Prometheus that are read from elsewhere for each scrape."""
