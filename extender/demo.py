@@ -17,6 +17,7 @@ from email.utils import formatdate
 from pathlib import Path
 from typing import Any, Self
 
+import msgspec
 import structlog
 from aiohttp import web
 
@@ -207,7 +208,7 @@ class _Show:
                 found.slice(lambda: False)
             return [f"{drift.what}: {drift.actual}, not {drift.expected}" for drift in found.drifts]
 
-        def preemptions() -> list[Mapping[str, Any]]:
+        def preemptions() -> list[msgspec.Raw]:
             with self._lock:
                 return self._plans.latest_first()
 

@@ -131,6 +131,8 @@ class LiveConfiguration:
         self.reloads = 0
         #: All keys of both ConfigMaps except the document, from the latest readable configuration.
         self.keys: Mapping[str, str] = {}
+        #: Time at which the document in force was applied, in seconds since 1970; 0 before.
+        self.applied_at = 0.0
 
     @property
     def checksum(self) -> str:
@@ -313,6 +315,8 @@ class LiveConfiguration:
 
     def _apply(self, flat: FlatConfig, settings: Settings, loaded: Loaded) -> None:
         held = self._in_force.held if self._in_force else held_service_values(flat.settings)
+        if flat.checksum != self.checksum:
+            self.applied_at = self._engine.now
         built_in = flat.queues_text == DEFAULT_DOCUMENT
         self._in_force = _InForce(
             flat.checksum, built_in, flat.policy_group, settings.zero_max_blocks, loaded, held

@@ -30,8 +30,8 @@ class Admin:
     story: Callable[[str, str], Mapping[str, Any] | None]
     #: Runs an audit and returns the differences.
     audit: Callable[[], Awaitable[list[str]]]
-    #: Recent preemption plans, latest first.
-    preemptions: Callable[[], Sequence[Mapping[str, Any]]]
+    #: Recent preemption plans as JSON, latest first.
+    preemptions: Callable[[], Sequence[msgspec.Raw]]
 
 
 def admin_app(

@@ -48,6 +48,8 @@ class InForce:
     keys: Mapping[str, str] = field(default_factory=dict)
     #: Time at which the first document was applied, in seconds since 1970.
     since: float = 0.0
+    #: Time at which the document in force was applied, in seconds since 1970.
+    applied: float = 0.0
 
 
 class Past(Protocol):

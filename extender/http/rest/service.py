@@ -151,7 +151,9 @@ class RestService:
             since = self._clock()
             # The name stays until a restart (SRC-6).
             self._process = replace(self._process, cluster_id=self.settings.cluster_id)
-        self._config = InForce(offered.partition, offered.document, offered.checksum, offered.keys, since)
+        self._config = InForce(
+            offered.partition, offered.document, offered.checksum, offered.keys, since, offered.applied_at
+        )
         return self._config
 
     def _rows_asked_for(self) -> StoredRows:

@@ -56,8 +56,8 @@ const actions = {
 
 // -- data -----------------------------------------------------------------------------------------------------
 
-// What is asked for: the view, the names in its address, and the list that it shows.
-const nameOf = ({ view, names, params }) => [view, ...names, params.list ?? ''].join('/');
+// What is asked for: the view, the names in its address, and the list or the time that it shows.
+const nameOf = ({ view, names, params }) => [view, ...names, params.list ?? params.span ?? ''].join('/');
 
 async function load() {
   asking?.abort();

@@ -5,7 +5,7 @@
 
 from msgspec import field
 
-from extender.rest.model.answer import Answer, Texts
+from extender.rest.model.answer import Answer, Nanoseconds, Texts
 
 
 class ConfigResources(Answer, frozen=True, kw_only=True, rename="pascal"):
@@ -104,6 +104,8 @@ class Config(Answer, frozen=True, kw_only=True, rename="pascal"):
     partitions: tuple[ConfigPartition, ...] = ()
     #: SHA-256 of the document, in upper-case hexadecimal.
     checksum: str = ""
+    #: Time at which this process applied the document. YuniKorn has no such member.
+    applied_time: Nanoseconds = 0
     #: All keys of both ConfigMaps, except the document.
     extra: Texts = field(default_factory=dict)
     deadlock_detection_enabled: bool

@@ -75,7 +75,8 @@ def _as_json(part: Part) -> Iterator[bytes]:
 
 def config_as_yaml(config: InForce) -> Iterator[bytes]:
     """Yield the answer as YAML, with names of members in lower case and without empty structures."""
-    partitions, head = _partitions(config), config_head(config)
+    # A time is no part of a document that can be applied again.
+    partitions, head = _partitions(config), msgspec.structs.replace(config_head(config), applied_time=0)
     if partitions:
         yield b"partitions:\n"
     for each in partitions:

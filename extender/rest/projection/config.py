@@ -19,6 +19,7 @@ from extender.rest.model.config import (
     ConfigRule,
     ConfigTemplate,
 )
+from extender.rest.projection.units import nanoseconds
 
 _VERBATIM = frozenset({"Properties", "Guaranteed", "Max", "MaxResources", "ResourceWeights", "Extra"})
 """Members whose values are mappings with keys of the user's choice. These keys stay as they are."""
@@ -28,6 +29,7 @@ def config_head(config: InForce) -> Config:
     """Build the answer without its partitions."""
     return Config(
         checksum=config.checksum,
+        applied_time=nanoseconds(config.applied),
         extra=dict(sorted(config.keys.items())),
         deadlock_detection_enabled=False,
         deadlock_timeout_seconds=0,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import msgspec
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
@@ -312,7 +313,7 @@ async def administering(checks: Mapping[str, str]) -> AsyncIterator[TestClient[A
 
     admin = Admin(
         audit=audit,
-        preemptions=lambda: [{"pod": "default/ask", "node": "n1"}],
+        preemptions=lambda: [msgspec.Raw(b'{"pod":"default/ask","node":"n1"}')],
         checks=lambda: checks,
         notes=lambda: {"leading": "true", "last configuration error": ""},
         metrics=Fixed(b"paddock_pods 3\n"),

@@ -1,6 +1,9 @@
 """Recent plans at the admin port, in metrics and in the log."""
 
 import json
+from typing import Any
+
+import msgspec
 
 from core.decisions.preemption.judging import Breach
 from core.decisions.preemption.receipts import (
@@ -46,10 +49,14 @@ def refused(text: str = "left to its guarantee: none", law: str = "LAW-4") -> No
     return NoPlan(ASK, Stop.GUARANTEE, law, text)
 
 
+def entries(recent: RecentPlans) -> list[dict[str, Any]]:
+    return [msgspec.json.decode(each) for each in recent.latest_first()]
+
+
 def test_a_plan_is_shown_with_its_receipt() -> None:
     recent = RecentPlans()
     recent.note(PLAN, pod="default/ask", how="tick", now=START)
-    (entry,) = recent.latest_first()
+    (entry,) = entries(recent)
     assert (entry["pod"], entry["by"], entry["node"], entry["victims"]) == (
         "default/ask",
         "tick",
@@ -63,20 +70,28 @@ def test_the_last_is_the_first_and_a_refusal_that_comes_again_is_one() -> None:
     recent = RecentPlans()
     for outcome in (refused(), refused("another number"), PLAN, refused(), refused(law="LAW-7")):
         recent.note(outcome, pod="default/ask", how="tick", now=START)
-    assert [entry.get("law", "plan") for entry in recent.latest_first()] == [
+    assert [entry.get("law", "plan") for entry in entries(recent)] == [
         "LAW-7",
         "LAW-4",
         "plan",
         "LAW-4",
     ]
-    assert "another number" in json.dumps(recent.latest_first()[-1])
+    assert "another number" in json.dumps(entries(recent)[-1])
 
 
 def test_their_number_is_bounded() -> None:
-    recent = RecentPlans(most=3)
+    recent = RecentPlans(plans=3)
     for number in range(5):
         recent.note(PLAN, pod=f"default/ask-{number}", how="tick", now=START)
-    assert [entry["pod"] for entry in recent.latest_first()] == [f"default/ask-{at}" for at in (4, 3, 2)]
+    assert [entry["pod"] for entry in entries(recent)] == [f"default/ask-{at}" for at in (4, 3, 2)]
+
+
+def test_refusals_push_no_plan_out() -> None:
+    recent = RecentPlans(refusals=2)
+    recent.note(PLAN, pod="default/ask", how="tick", now=START)
+    for number in range(5):
+        recent.note(refused(), pod=f"default/ask-{number}", how="tick", now=START)
+    assert [entry["pod"] for entry in entries(recent)] == [f"default/ask{at}" for at in ("-4", "-3", "")]
 
 
 def test_plans_are_counted_and_reported() -> None:

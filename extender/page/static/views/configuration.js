@@ -12,18 +12,17 @@ export const title = () => 'Configuration';
 export const still = true;
 
 export async function load({ signal }) {
-  const [text, config, partitions] = await Promise.all([
+  const [text, config] = await Promise.all([
     askText('ws/v1/config', { signal }),
     ask('ws/v1/config', { signal, headers: { Accept: 'application/json' } }),
-    ask('ws/v1/partitions', { signal }),
   ]);
-  return { text, config, since: partitions[0]?.lastStateTransitionTime };
+  return { text, config };
 }
 
 export const Show = ({ data, local }) => html`<div>
   <${Facts} rows=${[
     ['Checksum', html`<code class="long">${data.config.Checksum ?? '–'}</code>`],
-    ['In force since', html`<${Time} at=${fromNanoseconds(data.since)} local=${local} />`],
+    ['Applied', html`<${Time} at=${fromNanoseconds(data.config.AppliedTime)} local=${local} />`],
   ]} />
   <section><h2>Document in force</h2><pre class="document" tabindex="0" aria-label="Document in force" role="region">${data.text}</pre></section>
   <section><h2>Check another document</h2><${Check} running=${data.text} /></section>

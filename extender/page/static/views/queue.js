@@ -4,6 +4,7 @@ import { amount, amounts, own, resourceName, resourcesOf } from '../amounts.js';
 import { ask, inPartition, twice } from '../api.js';
 import { html } from '../html.js';
 import { AppLink, Facts, Link, Missing, PodLink, QueueLink, Ago, Bar, State, Table, appStateKind } from '../parts.js';
+import { Past, pastOf, spanIn } from './past.js';
 import { pendingPods } from './waiting.js';
 
 const MOST_WAITING = 500;
@@ -12,19 +13,21 @@ export const title = ([path]) => `Queue ${path}`;
 
 const ancestorsOf = (path) => path.split('.').map((_, at, parts) => parts.slice(0, at + 1).join('.'));
 
-export async function load({ names: [path], signal, attempt }) {
+export async function load({ names: [path], params, signal, attempt }) {
   const chain = ancestorsOf(path);
-  const [queues, waiting, apps, users] = await Promise.all([
+  const [queues, past, waiting, apps, users] = await Promise.all([
     Promise.all(chain.map((each) => ask(inPartition('queue', twice(each)), { signal }))),
+    attempt(pastOf(path, spanIn(params), signal)),
     attempt(pendingPods({ queue: path, count: MOST_WAITING }, signal)),
     attempt(ask(inPartition('queue', twice(path), 'applications'), { signal })),
     attempt(ask(inPartition('usage', 'users'), { signal })),
   ]);
-  return { chain: queues, queue: queues.at(-1), apps, users, waiting };
+  return { chain: queues, queue: queues.at(-1), apps, users, waiting, past };
 }
 
-export const Show = ({ data, params }) => html`<div>
+export const Show = ({ data, params, local }) => html`<div>
   <section><h2>Limits</h2>${limitsOf(data)}</section>
+  <section><h2>Past</h2><${Past} past=${data.past} params=${params} local=${local} /></section>
   <section><h2>Policy</h2>${policyOf(data.queue)}</section>
   ${(data.queue.childNames ?? []).length ? html`<section><h2>Queues below</h2><ul class="plainly">
     ${data.queue.childNames.map((each) => html`<li><${QueueLink} path=${each} /></li>`)}</ul></section>` : null}
