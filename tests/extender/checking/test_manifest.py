@@ -155,7 +155,7 @@ def test_every_value_that_refuses_the_reload_is_a_problem_with_its_place() -> No
         ("log.core.scheduler.level", "--log-level"),
         ("event.requestCapacity", "a part of YuniKorn"),
         ("admissionController.accessControl.externalUsers", "manifests/identity"),
-        ("admissionController.webHook.amServiceName", "admission webhook"),
+        ("admissionController.webHook.amServiceName", "the chart configures the webhook"),
     ],
 )
 def test_a_key_that_does_nothing_here_is_a_warning_with_the_reason(key: str, why: str) -> None:

@@ -119,7 +119,7 @@ MEMBERS = {
     "EventResource": "resources map of EventAmount",
     "EventAmount": "value integer",
     "Config": """
-        Partitions list of ConfigPartition, Checksum text, Extra texts,
+        Partitions list of ConfigPartition, Checksum text, AppliedTime nanoseconds, Extra texts,
         DeadlockDetectionEnabled switch always, DeadlockTimeoutSeconds integer always
     """,
     "ConfigPartition": """

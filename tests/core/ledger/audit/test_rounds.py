@@ -88,9 +88,12 @@ MESSAGES = {
 
 CONFIGURED = {
     *("path", "spec", "max", "parent", "chain", "children", "draining", "dynamic", "entries", "properties"),
-    *("paths", "is_root"),
+    *("paths", "is_root", "changes"),
 }
-"""Values of a queue that come from documents and nodes. The root's max has its own corruption."""
+"""Values of a queue that come from documents and nodes, and the number of its changes.
+
+The root's max has its own corruption.
+"""
 
 
 @pytest.mark.corrupts_ledger
