@@ -72,6 +72,8 @@ class PodFacts:
     nominated: NodeName = NO_NODE
     #: Message of PodScheduled=False, or empty.
     unscheduled: str = ""
+    #: True if that message tells of an error: the attempt ended before nodes were judged, or after.
+    attempt_broke_off: bool = False
     #: User and groups that submit it (ID-1).
     identity: Identity = UNKNOWN_IDENTITY
     #: Number of ResourceClaims, whose devices are in no size.

@@ -117,6 +117,7 @@ def pod_from(pod: WirePod) -> PodFacts:
         gates=tuple([gate.name for gate in spec.scheduling_gates]) if spec.scheduling_gates else (),
         nominated=NodeName(status.nominated_node_name),
         unscheduled=_refused_by(status, "PodScheduled"),
+        attempt_broke_off=_broke_off(status),
         identity=identity_from(annotations.get(USER_INFO)),
         claims=len(spec.resource_claims or ()),
         constraints=constraints,
@@ -300,6 +301,14 @@ def _refused_by(status: PodStatus, kind: str) -> str:
         if condition.type == kind and condition.status == "False":
             return condition.message
     return ""
+
+
+def _broke_off(status: PodStatus) -> bool:
+    """True if kube-scheduler's last attempt ended with an error, such as a filter call without an answer."""
+    return any(
+        each.type == "PodScheduled" and each.status == "False" and each.reason == "SchedulerError"
+        for each in status.conditions or ()
+    )
 
 
 POD = msgspec.json.Decoder(WirePod)

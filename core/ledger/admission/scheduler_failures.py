@@ -32,7 +32,9 @@ def note_refusal(state: State, record: PodRecord, facts: PodFacts) -> None:
 def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
     """Handle a new failure text that is not a refusal by Paddock.
 
-    No node takes an ask that was admitted, or that has a turn.
+    No node takes an ask that was admitted, or that has a turn. An attempt that broke off says nothing about
+    nodes, so its turn and its reserved node stay. It may be one that found no process to ask, before this
+    one began.
     """
     text = facts.unscheduled
     ours = record.admission.sent is not None and record.admission.sent.text in text
@@ -43,7 +45,7 @@ def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
     note_tried(record, now=state.now)
     if record.is_unguarded and not record.is_gated:
         _note_failure_unguarded(state, record)
-    if _may_predate_turn(state, record, text):
+    if facts.attempt_broke_off or _may_predate_turn(state, record, text):
         return
     group = unopened(state, record)
     if group is None:

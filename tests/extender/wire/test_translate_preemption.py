@@ -42,6 +42,26 @@ def test_a_pod_that_says_nothing() -> None:
     assert not pod.disrupted
 
 
+@pytest.mark.rule("DESIGN-3")
+@pytest.mark.parametrize(
+    ("status", "reason", "broke_off"),
+    [
+        ("False", "SchedulerError", True),
+        ("False", "Unschedulable", False),
+        ("False", "SchedulingGated", False),
+        ("True", "SchedulerError", False),
+        ("False", "", False),
+    ],
+)
+def test_only_an_error_of_kube_scheduler_means_that_the_attempt_broke_off(
+    status: str, reason: str, *, broke_off: bool
+) -> None:
+    said = {"type": "PodScheduled", "status": status, "reason": reason, "message": "text"}
+    found = facts(status={"conditions": [{"type": "Ready", "status": "False"}, said]})
+    assert found.attempt_broke_off is broke_off
+    assert found.unscheduled == ("text" if status == "False" else "")
+
+
 @pytest.mark.rule("PRE-4", "DIV-7")
 @pytest.mark.parametrize(
     ("policy", "never"), [(None, False), ("PreemptLowerPriority", False), ("Never", True), ("never", False)]

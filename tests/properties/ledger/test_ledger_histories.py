@@ -85,6 +85,7 @@ def any_pod(draw: st.DrawFn) -> PodFacts:
         gates=draw(st.sampled_from([(), (), (), (OWN_GATE,), ("example.com/wait",)])),
         nominated=draw(st.sampled_from([NO_NODE, NO_NODE, NODES[0]])),
         unscheduled=draw(st.sampled_from(TEXTS)),
+        attempt_broke_off=draw(st.booleans()),
         reserved_node=draw(st.sampled_from([NO_NODE, NO_NODE, *NODES])),
         asks_filter=draw(st.booleans()),
         gate_opened=draw(st.booleans()),

@@ -1,5 +1,7 @@
 """Reports of kube-scheduler about attempts that it made before it could know of the turn (DESIGN-3)."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.decisions.decision import Admitted
@@ -60,6 +62,34 @@ def test_an_ask_that_kube_scheduler_goes_on_to_find_no_capacity_for_has_its_turn
     says(ledger, NO_CAPACITY, version=2)
     ledger.apply(on.TimePassed(), now=START + 2)
     assert woken(ledger, now=START + 2) == ["uid-second"]
+
+
+def test_an_attempt_that_broke_off_costs_no_turn_and_no_reserved_node() -> None:
+    """kube-scheduler asked while no process answered, and writes so after the next process has begun.
+
+    Victims were evicted for the ask, so another plan would evict more (DESIGN-4, CYC-2).
+    """
+    ledger = make_ledger(make_queue("root.a", max={"vcore": 4000}), listed=False)
+    ask = make_pod("ask", cpu=4000, reserved_node="n1", triggered="plan", nominated="n1")
+    rival = make_pod("rival", cpu=1000, created=2.0)
+    for pod in (ask, rival):
+        ledger.apply(on.PodObserved(pod), now=START)
+    ledger.apply(on.PodsListed(frozenset({ask.uid, rival.uid})), now=START)
+    filtered(ledger, "uid-rival", now=START)
+    woken(ledger, now=START)
+    assert ledger.view.has_turn(ask.uid)
+    broke_off = replace(
+        ask, version=2, nominated="", unscheduled="connection refused", attempt_broke_off=True
+    )
+    ledger.apply(on.PodObserved(broke_off), now=START)
+    assert ledger.view.has_turn(ask.uid)
+    assert ledger.view.reserved_nodes == {"n1": ask.uid}
+    ledger.apply(on.PodObserved(replace(broke_off, version=3, unscheduled=NO_PORT)), now=START)
+    assert ledger.view.has_turn(ask.uid)
+    judged = replace(broke_off, version=4, unscheduled=f"{NO_PORT} {NO_PORT}", attempt_broke_off=False)
+    ledger.apply(on.PodObserved(judged), now=START)
+    assert not ledger.view.has_turn(ask.uid)
+    assert ledger.view.reserved_nodes == {}
 
 
 # -- pods that were refused before: by a former life of this ledger, or by another instance ---
