@@ -16,6 +16,9 @@ from core.reasons import Code, Refusal
 IMPLICIT = (RuleSpec("provided"),)
 """Rules of a document without rules (PL-1)."""
 
+MOST_LEVELS = 50
+"""Levels of a path at most. A document cannot nest more of them, and no rule makes more (PL-11)."""
+
 _NAME = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}", re.ASCII)
 _PREFIX = "root."
 _RECOVERY = RECOVERY_QUEUE.removeprefix(ROOT)
@@ -135,6 +138,8 @@ class _Placement:
         """Result for a path. None sends the application on to the next rule (PL-6 to PL-8)."""
         if path == RECOVERY_QUEUE:
             return Chosen(path) if self.request.forced else None
+        if _is_too_deep(path):
+            raise _Mistaken(_too_deep(path))
         queue = self.tree.get(path)
         if queue is not None:
             reason = self._why_not(queue)
@@ -209,6 +214,8 @@ class _Placement:
             parts = name.split(".")
         else:
             full = rule.kind in ("provided", "tag") and name.startswith(_PREFIX)
+            if full and _is_too_deep(name):
+                return self._deep(rule, name)
             parts = name.split(".") if full else [name.replace(".", "_dot_")]
         for part in parts[1:] if full else parts:
             if not _NAME.fullmatch(part):
@@ -217,6 +224,13 @@ class _Placement:
             return QueuePath(name.lower())
         above = self._parent(rule)
         return None if above is None else QueuePath(f"{above}.{'.'.join(parts)}".lower())
+
+    def _deep(self, rule: RuleSpec, name: str) -> None:
+        """Pass over a path that is too deep to exist. Raises `_Mistaken` if the rule would create it."""
+        if rule.create:
+            raise _Mistaken(_too_deep(name))
+        if rule.kind == "provided":
+            self._pass_over(f"{name[:_SHOWN]} does not exist")
 
     def _parent(self, rule: RuleSpec) -> QueuePath | None:
         """Path of the parent rule, or ``root`` without one. None if it does not apply."""
@@ -232,6 +246,14 @@ class _Placement:
         if queue is not None and queue.is_leaf:
             raise _Mistaken(f"{path[:_SHOWN]} is a leaf and takes no child")
         return path
+
+
+def _is_too_deep(path: str) -> bool:
+    return path.count(".") >= MOST_LEVELS
+
+
+def _too_deep(path: str) -> str:
+    return f"{path[:_SHOWN]} has more than {MOST_LEVELS} levels"
 
 
 def _levels(above: QueuePath, path: QueuePath) -> Iterator[QueuePath]:

@@ -11,7 +11,17 @@ from core.ledger.applications.lifecycle import COMPLETING_FOR
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import RuleSpec
-from tests.builders import START, drifts, filtered, make_ledger, make_partition, make_pod, make_queue
+from tests.builders import (
+    START,
+    drifts,
+    filtered,
+    make_ledger,
+    make_partition,
+    make_pod,
+    make_queue,
+    woken,
+)
+from tests.effort import effort
 
 TEAMS = [make_queue(f"root.{name}", leaf=False) for name in ("x", "y")]
 RULES = (RuleSpec("provided", create=True),)
@@ -60,6 +70,17 @@ def test_each_configured_parent_has_so_many_and_no_more() -> None:
     assert submit(ledger, "other", "root.y.q0") == "root.y.q0"
     assert ledger.view.tree.get("root.x.q2") is None
     assert drifts(ledger) == []
+
+
+def test_one_very_long_name_costs_little_and_breaks_nothing() -> None:
+    """Each level would be a queue with a name of its own, so that a name of 240 KB would fill the memory."""
+    ledger = ledger_of(most=1_000, total=10_000)
+    pod = make_pod("deep", app="deep", queue="root.x" + ".y" * 120_000)
+    assert effort(lambda: ledger.apply(on.PodObserved(pod), now=START)) <= 30_000
+    assert standing(ledger, "deep").endswith("has more than 50 levels")
+    assert submit(ledger, "after", "root.x" + ".y" * 48) == "root.x" + ".y" * 48
+    assert woken(ledger, now=START) == ["uid-after"]
+    assert isinstance(filtered(ledger, PodUid("uid-after"), now=START), Admitted)
 
 
 def test_every_level_counts() -> None:

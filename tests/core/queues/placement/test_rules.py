@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.ids import AppId
-from core.queues.placement.rules import Chosen, PlacementRequest, decide_queue
+from core.queues.placement.rules import MOST_LEVELS, Chosen, PlacementRequest, decide_queue
 from core.queues.spec import FilterSpec, QueueSpec, RuleSpec, TemplateSpec
 from core.queues.tree import QueueTree
 from core.reasons import Refusal
@@ -238,3 +238,32 @@ def test_templates_of_queues_that_are_made() -> None:
     middle = tree.get("root.notemplate.y")
     assert middle is not None
     assert (middle.max, middle.is_leaf) == (None, False)
+
+
+DEEP = "root" + ".y" * (MOST_LEVELS - 1)
+"""The deepest path that a rule makes."""
+
+
+@pytest.mark.rule("PL-11")
+def test_a_rule_makes_a_path_of_fifty_levels_and_no_deeper_one() -> None:
+    """Deeper trees would exhaust the stack. An annotation has room for 120,000 levels."""
+    provided = RuleSpec("provided", create=True)
+    assert placed(tree_of(), provided, requested=DEEP).endswith("+" + DEEP)
+    for longer in (DEEP + ".y", "root" + ".y" * 120_000):
+        refused = placed(tree_of(), provided, requested=longer)
+        assert refused == f"PlacementFailed: {longer[:64]} has more than 50 levels"
+        assert placed(tree_of(), provided, requested=longer, forced=True) == "root.@recovery@"
+
+
+@pytest.mark.rule("PL-11", "PL-5")
+def test_levels_of_a_parent_rule_count() -> None:
+    above = RuleSpec("tag", create=True, value="t")
+    rule = RuleSpec("user", create=True, parent=above)
+    assert placed(tree_of(), rule, tags={"t": DEEP.removesuffix(".y")}).endswith(".alice")
+    assert placed(tree_of(), rule, tags={"t": DEEP}).endswith("has more than 50 levels")
+
+
+@pytest.mark.rule("PL-9", "PL-11")
+def test_a_path_too_deep_to_exist_falls_back_like_any_other() -> None:
+    tree = tree_of(make_queue("root.default"))
+    assert placed(tree, requested="root" + ".y" * 120_000) == "root.default"
