@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any, Self
@@ -98,7 +98,8 @@ class _Show:
         self._calls = _OverHttp(lambda: self._ports["verbs"], self._lock)
 
     async def run(self) -> Recording:
-        scenario = read_scenario(DAY)
+        # The folder of the installed package says nothing to a user.
+        scenario = replace(read_scenario(DAY), file=DAY.name)
         self._rest = PlayedRest(self._lock, _validated, _report_bug)
         verbs = await listen_to_verbs(self._verbs(), Address("127.0.0.1", self._demo.verbs_port))
         runners: list[Listener | VerbsListener] = [verbs]

@@ -19,9 +19,9 @@ NODES_READ = 200
 """Most nodes that are read for one sentence, since a verb waits for it."""
 
 _REQUEUED = {
-    RequeueReason.BACK_OFF: "its last turn came to nothing, so it waits a moment",
+    RequeueReason.BACK_OFF: "its last turn led to no node, so it backs off for a moment",
     RequeueReason.APPLICATION_BACK_OFF: "its application is in back-off: too many of its pods found no node",
-    RequeueReason.PASSED_OVER: "its last turn came to nothing, so other pods go first once",
+    RequeueReason.PASSED_OVER: "its last turn led to no node, so other pods go first this time",
 }
 _UNFIT = {"affinity": "not admitted by its affinity", "taint": "tainted", "cordon": "cordoned"}
 
@@ -30,7 +30,7 @@ def why_waits(view: LedgerView, record: PodRecord, refusal: Refusal) -> str:
     """Return the sentence for a current refusal."""
     queue = view.queue_of(record)
     if record.node_reservation.node and refusal.code in (Code.WAITING_FOR_TURN, Code.UNSCHEDULABLE):
-        return f"node {record.node_reservation.node} is reserved for it and has too little capacity yet"
+        return f"node {record.node_reservation.node} is reserved for it but still lacks capacity"
     match refusal.code:
         case Code.NODE_RESERVED:
             return _reserved(view, record)

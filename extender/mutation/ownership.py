@@ -86,7 +86,7 @@ def _changes(request: Request) -> list[Change]:
 
 
 def _template(plural: str, thing: msgspec.Raw) -> msgspec.Raw:
-    """The template of a workload as it was sent; empty without one."""
+    """Template of a workload as it was sent, or `_NOTHING`."""
     workload = _WORKLOAD.decode(thing)
     if workload is None:
         return _NOTHING
@@ -95,6 +95,6 @@ def _template(plural: str, thing: msgspec.Raw) -> msgspec.Raw:
 
 
 def _owner_of(template: msgspec.Raw) -> str | None:
-    """Owner that a template names. Only another owner's template keeps it."""
+    """Owner that a template names, or None."""
     metadata = _TEMPLATE.decode(template).metadata if template != _NOTHING else None
     return (metadata.annotations or {}).get(USER_INFO) if metadata else None

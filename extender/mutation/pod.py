@@ -1,4 +1,4 @@
-"""A new pod, as far as the rules read it."""
+"""Parts of a new pod that the rules read."""
 
 from dataclasses import dataclass, field
 from typing import Any

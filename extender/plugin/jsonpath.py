@@ -25,12 +25,12 @@ def _expression(text: str, value: Any) -> str:
         try:
             return str(json.loads(text))
         except ValueError:
-            raise Problem(f"jsonpath: {text} is no text") from None
+            raise Problem(f"jsonpath: {text} is not text") from None
     values, at = [value], 1 if text in ("@", "$") or text.startswith(("$.", "@.", "$[", "@[")) else 0
     while at < len(text):
         step = _STEP.match(text, at)
         if step is None:
-            raise Problem(f"jsonpath: {text} is not understood")
+            raise Problem(f"jsonpath: {text} is not supported")
         values = [each for one in values for each in _stepped(one, step)]
         at = step.end()
     return " ".join(_written(each) for each in values)

@@ -23,4 +23,4 @@ class Problem(Exception):
 
 
 class NotServed(Exception):
-    """The aggregated API is absent or unavailable, so that another way must be taken."""
+    """The aggregated API is absent or unavailable, so that another way is needed."""

@@ -76,7 +76,7 @@ def show(result: Result, asked: Asked) -> None:
     elif output in ("table", "wide"):
         _show_parts(result, asked)
     else:
-        raise Problem(f"-o {output} is none of json, yaml, wide, name and jsonpath=…")
+        raise Problem(f"-o {output} is unknown: use json, yaml, wide, name or jsonpath=…")
 
 
 def plain_lines(text: str) -> str:
@@ -115,7 +115,7 @@ def _sorted(table: Rows, asked: Asked) -> list[Sequence[object]]:
         return table.rows
     names = [each.lower() for each in table.columns]
     if asked.sort_by.lower() not in names:
-        raise Problem(f"--sort-by: there is no column {asked.sort_by}; there are {', '.join(names)}")
+        raise Problem(f"--sort-by: unknown column {asked.sort_by}; the columns are {', '.join(names)}")
     at = names.index(asked.sort_by.lower())
     return sorted(table.rows, key=lambda row: str(row[at]))
 

@@ -139,7 +139,7 @@ class Server:
     def forwarded_url(self) -> str:
         """URL of the leader's own port, forwarded to this machine. Raises `Problem`."""
         if not self._url:
-            self._begin_forward("its page is on loopback")
+            self._begin_forward("the web page is on loopback")
         return self._url
 
     def wait(self) -> None:
@@ -229,5 +229,5 @@ def _message_in(body: bytes) -> str:
 
 
 def note(text: str) -> None:
-    """Print a note, which is no result."""
+    """Print a note to the standard error, apart from the result."""
     print(plain(text), file=sys.stderr)

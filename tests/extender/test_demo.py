@@ -9,7 +9,7 @@ import urllib.request
 from pathlib import Path
 
 from extender import cli
-from extender.demo import Demo, run_demo
+from extender.demo import DAY, Demo, run_demo
 from tests.extender.telemetry.yunikorn.reading import Read, read
 
 COUNTERS = (
@@ -94,8 +94,11 @@ def test_e7_counts_and_hints_are_right(tmp_path: Path) -> None:
 
 def test_e8_the_page_tells_nothing_of_its_author(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    run_demo(Demo(0.5, page, 0, 0), lambda _: None)
+    lines: list[str] = []
+    run_demo(Demo(0.5, page, 0, 0), lines.append)
     assert '"file":"two-tenant-day.yaml"' in page.read_text()
+    assert "two-tenant-day.yaml: A day of two tenants" in "\n".join(lines)
+    assert str(DAY.parent) not in "\n".join(lines)
 
 
 def _status(url: str) -> int:

@@ -19,12 +19,12 @@ LONGEST_QUOTE = 1_000
 """Characters of a text of others that an explanation repeats."""
 
 LEAVING = "it is being deleted"
-NOT_READY = "Paddock has not read all that it needs to judge the pod"
-BACK_OFF = "its last turns came to nothing, so it waits a moment"
-PASSED_OVER = "its last turn came to nothing, so other pods go first once"
+NOT_READY = "Paddock has not yet read everything that it needs to judge the pod"
+BACK_OFF = "its last turns led to no node, so it backs off for a moment"
+PASSED_OVER = "its last turn led to no node, so other pods go first this time"
 NO_NODES = "its application is in back-off: too many of its pods found no node"
 GROUP_BACK_OFF = "its pod group waited for members in vain and tries again later"
-OWN_NODE = "a node is reserved for it and has too little capacity yet"
+OWN_NODE = "a node is reserved for it but still lacks capacity"
 NOT_JUDGED = (
     "only kube-scheduler can judge its nodes: volumes, ports, terms between pods, or many constraints"
 )
@@ -81,7 +81,7 @@ def no_node(size: Resource, counts: NodeCounts) -> str:
 # -- verdicts and changes ----------------------------------------------------------------------------------
 
 _STANDINGS = {
-    PodStanding.UNMANAGED: "no queue decides about it",
+    PodStanding.UNMANAGED: "no queue applies to it",
     PodStanding.BOUND: "it has a node",
     PodStanding.RESERVED: "its quota is reserved until kube-scheduler binds it",
     PodStanding.LEAVING: LEAVING,

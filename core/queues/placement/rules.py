@@ -215,7 +215,8 @@ class _Placement:
         else:
             full = rule.kind in ("provided", "tag") and name.startswith(_PREFIX)
             if full and _is_too_deep(name):
-                return self._deep(rule, name)
+                self._pass_over_deep(rule, name)
+                return None
             parts = name.split(".") if full else [name.replace(".", "_dot_")]
         for part in parts[1:] if full else parts:
             if not _NAME.fullmatch(part):
@@ -225,7 +226,7 @@ class _Placement:
         above = self._parent(rule)
         return None if above is None else QueuePath(f"{above}.{'.'.join(parts)}".lower())
 
-    def _deep(self, rule: RuleSpec, name: str) -> None:
+    def _pass_over_deep(self, rule: RuleSpec, name: str) -> None:
         """Pass over a path that is too deep to exist. Raises `_Mistaken` if the rule would create it."""
         if rule.create:
             raise _Mistaken(_too_deep(name))

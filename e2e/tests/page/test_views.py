@@ -22,7 +22,7 @@ VIEWS = {
     "#/why/default/waiting": ("Needed, free and short", "1 is short", "first"),
     "#/usage": ("nobody", "root.unit0"),
     "#/nodes": ("20 of 20 nodes", "n19"),
-    "#/node/n1": ("Pods of queues", "app-00001"),
+    "#/node/n1": ("Managed pods", "app-00001"),
     "#/preemptions": ("Preemptions",),
     "#/events": ("application", "accepted"),
     "#/configuration": ("Document in force", "name: team1"),

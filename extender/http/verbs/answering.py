@@ -21,7 +21,7 @@ Answer = Callable[[bytes], bytes | Awaitable[bytes]]
 """Function that answers a body. An awaitable is cancelled when the caller disconnects."""
 
 Measure = Callable[[str, float, str], None]
-"""Function that is called after each call with verb, seconds and fault. Without a fault, that is empty."""
+"""Function called after each call with its verb, its duration in seconds, and its fault or an empty text."""
 
 OnBug = Callable[[str, BaseException, bytes], None]
 

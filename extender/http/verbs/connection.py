@@ -20,10 +20,10 @@ from extender.http.verbs.content import BrokenOff, Content
 from extender.http.verbs.request import Request, Route
 
 MOST_OVERHEAD = 16 * 2**10
-"""Bytes of a request apart from its body. The body of a chunked request may bring eight times its own."""
+"""Most bytes of a request apart from its body. A chunked body may add eight times its own size."""
 
 LINGERS = 2.0
-"""Seconds for which the rest of a refused body is thrown away, so that the client can read the refusal."""
+"""Seconds for which the rest of a refused body is discarded, so that the client can read the refusal."""
 
 SOON = 0.05
 """Seconds in which the rest of a short body is expected. kube-scheduler sends a call in two pieces."""
@@ -44,7 +44,7 @@ class Shared:
     log: Logger
     idle_for: float
     open: set["Connection"] = field(default_factory=set)
-    #: True from the time on at which no more requests are taken.
+    #: True once the listener accepts no more requests.
     closing: bool = False
 
 
@@ -82,7 +82,7 @@ class Connection(asyncio.Protocol):
         self._active = asyncio.get_running_loop().time()
 
     def connection_lost(self, _: Exception | None) -> None:
-        """End what nobody waits for any more."""
+        """Cancel the work for a client that has gone."""
         if self._transport is not None:
             self._connections.lost(self._transport)
         self._transport = None
@@ -99,7 +99,7 @@ class Connection(asyncio.Protocol):
         self._full = True
 
     def resume_writing(self) -> None:
-        """Go on."""
+        """Answer again, since the client reads."""
         self._full = False
         self._advance()
         self._receive_while_few_wait()
@@ -186,7 +186,7 @@ class Connection(asyncio.Protocol):
             self._write(Reply(400, said("invalid request"), closes=True), lingers=True)
 
     def _receive_while_few_wait(self) -> None:
-        """Receive nothing while requests wait for one that takes time, or for a client that reads nothing."""
+        """Stop receiving while requests wait, either for a slow answer or for a client that does not read."""
         crowded = bool(self._waiting) and (self._task is not None or self._full)
         if crowded != self._crowded:
             self._crowded = crowded
@@ -238,7 +238,7 @@ class Connection(asyncio.Protocol):
         self._task = asyncio.get_running_loop().create_task(answer())
 
     def _end(self, request: Request, reply: Reply) -> None:
-        """Send the answer. Without the whole body, no further request can be told from it."""
+        """Send the answer. The connection closes after an incomplete body, which hides the next request."""
         self._connections.answered(self._transport)
         whole = request.content.is_complete
         closes = reply.closes or not request.keeps or not whole or self._shared.closing
@@ -260,14 +260,14 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     def _linger(self, transport: asyncio.Transport) -> None:
-        """Throw away what still arrives. Closed at once, the connection would be reset unread."""
+        """Discard what still arrives. Closing at once would reset the connection before the client reads."""
         self._pause(False)
         if transport.can_write_eof():
             transport.write_eof()
         self._close_after(LINGERS)
 
     def _give_up(self, error: Exception) -> None:
-        """Take nothing more from this client. The requests before are answered first."""
+        """Accept nothing more from this client. Earlier requests are answered first."""
         if self._invalid:
             return
         self._invalid = True
@@ -306,7 +306,7 @@ class Connection(asyncio.Protocol):
         self._idle = asyncio.get_running_loop().call_later(seconds, self._close_if_idle)
 
     def _close_if_idle(self) -> None:
-        """Close the connection at the end of its time, unless something happened meanwhile."""
+        """Close the connection at its time-out, unless it was used meanwhile."""
         left = self._active + self._shared.idle_for - asyncio.get_running_loop().time()
         if self._ends:
             self.abort()

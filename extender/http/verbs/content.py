@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 HIGH = 2**16
-"""Bytes that may wait to be read. Beyond them the connection stops receiving."""
+"""Most bytes that may wait to be read. Beyond them the connection stops receiving."""
 
 
 class BrokenOff(OSError):
@@ -12,7 +12,7 @@ class BrokenOff(OSError):
 
 
 class Content:
-    """Body of a request. ``pause(paused)``: lets the connection stop receiving, and go on."""
+    """Body of a request. ``pause(paused)``: makes the connection stop or resume receiving."""
 
     __slots__ = ("_ended", "_error", "_held", "_paused", "_pieces", "_wakes", "pause")
 

@@ -1,4 +1,4 @@
-// Questions to the interface, all by addresses relative to the page. A token is kept in memory alone.
+// Requests to the interface, with addresses relative to the page. A token is kept in memory only.
 
 const clock = { skew: 0 };
 const login = { token: '' };

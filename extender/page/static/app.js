@@ -1,4 +1,4 @@
-// The page: it reads the view from its address, asks for the view's data, and shows it again when news come.
+// The page: it reads the view from its address, asks for the view's data, and reloads it after events.
 
 import { attempt, hasToken, Problem, setToken } from './api.js';
 import { html, render } from './html.js';

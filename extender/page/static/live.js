@@ -1,4 +1,4 @@
-// News from the event stream. While no stream is open the page polls.
+// Events from the event stream. While no stream is open, the page polls.
 
 import { ask, request, Problem } from './api.js';
 

@@ -1,4 +1,4 @@
-// What is around every view: navigation, the age of the data, the token field, and what is amiss.
+// Frame of every view: navigation, age of the data, token field, and problems.
 
 import { hasToken } from './api.js';
 import { Component, html } from './html.js';
@@ -7,7 +7,7 @@ import { NAVIGATION } from './views/views.js';
 
 const MODES = {
   stream: 'live',
-  polling: 'asked every 10 s, since no event stream is open',
+  polling: 'polled every 10 s, since no event stream is open',
   off: 'not live',
 };
 
@@ -50,13 +50,13 @@ const ageOf = ({ at, mode, loading }) =>
     ? html`<span>${loading ? 'asking' : 'no data'}</span>`
     : html`<span>data <${Ago} at=${at} now=${Date.now} /> old, ${MODES[mode]}</span>`;
 
-// Said by a screen reader: only what changes when a view is entered, or when something is amiss.
+// Said by a screen reader: only what changes when a view is entered, or when there is a problem.
 function statusOf(state, title) {
   if (state.problem) return titles[state.problem.kind] ?? titles.failed;
   return state.data === null ? '' : `${title} is shown`;
 }
 
-// -- what is amiss --------------------------------------------------------------------------------------------
+// -- problems -------------------------------------------------------------------------------------------------
 
 const titles = {
   unreachable: 'Paddock does not answer',
@@ -73,7 +73,7 @@ function problemOf({ problem, data }, actions) {
   return html`<${Note} kind="bad">
     <h2>${titles[problem.kind] ?? titles.failed}</h2>
     <p>${problem.message}${problem.path ? html` (<code>${problem.path}</code>)` : null}</p>
-    ${data === null ? null : html`<p>What is shown below is older.</p>`}
+    ${data === null ? null : html`<p>The data below is older.</p>`}
     ${problem.kind === 'forbidden' && hasToken() ? html`<${Login} problem=${problem} onToken=${actions.logIn} />` : null}
     <p><button type="button" onClick=${actions.again}>Try again</button></p>
   </${Note}>`;

@@ -107,17 +107,17 @@ def preemptions(
 def events(
     server: Server,
     asked: Asked,
-    follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on until interrupted.")] = False,
+    follow: Annotated[bool, typer.Option("-f", "--follow", help="Follow new events.")] = False,
     about: Annotated[str, typer.Option("--for", help="queue/…, app/…, pod/…, node/… or user/…")] = "",
-    last: Annotated[int, typer.Option("--last", help="Number of events at the start.")] = 100,
+    last: Annotated[int, typer.Option("--last", help="Number of past events to show first.")] = 100,
 ) -> Result | int:
-    """Show events. With -f go on, from the last id on, without loss or doubles."""
+    """Show events. With -f, follow new events without gaps or duplicates."""
     batch = server.get("/ws/v1/events/batch?count=1")
     instance, following = batch["InstanceUUID"], max(batch["LowestID"], batch["HighestID"] + 1 - max(0, last))
     while True:
         batch = server.get(f"/ws/v1/events/batch?start={following}&count={_AT_ONCE}")
         if batch["InstanceUUID"] != instance:
-            # Another process leads now, whose ids begin anew.
+            # Another process leads now, and its ids begin again.
             instance, following = batch["InstanceUUID"], batch["LowestID"]
             continue
         records = batch.get("EventRecords") or []

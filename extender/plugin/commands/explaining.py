@@ -24,7 +24,7 @@ _KINDS = {
 _NEVER = frozenset(
     {"AccessDenied", "PlacementFailed", "QueueNotLeaf", "QueueDraining", "GangTooLarge", "GangNotFifo"}
 )
-"""Codes that no waiting lifts."""
+"""Codes that waiting does not lift."""
 
 
 def explain(
@@ -80,7 +80,7 @@ def _head(found: Explanation) -> Iterator[str | Rows]:
             table.add(each["name"], each["needed"], each["placed"], each["waiting"])
         yield table
     if not found["oneMoment"]:
-        yield "Something changed while this was made: figures may be of several moments."
+        yield "Something changed meanwhile, so the figures may be from different moments."
 
 
 def _pod(pod: Mapping[str, Any], asked: Asked) -> Iterator[str | Rows]:

@@ -64,7 +64,7 @@ def _add(table: Rows, queue: Queue, level: int, asked: Asked, *, flat: bool) -> 
 
 
 def _resources(queue: Queue, asked: Asked) -> list[str]:
-    """Names of the resources of a queue, CPU and memory first. Others only if they are many columns wide."""
+    """Names of the resources of a queue, CPU and memory first. The others only with ``-o wide``."""
     kinds = ("allocatedResource", "guaranteedResource", "maxResource", "pendingResource")
     names = {name for kind in kinds for name in queue.get(kind, {})}
     if asked.output != "wide":

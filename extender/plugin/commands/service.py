@@ -45,7 +45,7 @@ def top(
     what: Annotated[str, typer.Argument(help="queues or users.")] = "queues",
     depth: Annotated[int, typer.Option("--depth", help="Levels of queues.")] = 2,
 ) -> Result:
-    """Show usage again and again, until interrupted. Once if the output is no terminal."""
+    """Show usage repeatedly until interrupted, or once if the output is not a terminal."""
     from extender.plugin.commands.cluster import users
     from extender.plugin.printing import is_terminal
 

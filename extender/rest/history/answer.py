@@ -31,7 +31,7 @@ def window_of(past: Past, *, seconds: float, now: float) -> Window:
     """Choose the finest samples that cover a time, up to now. ``seconds``: above 0, at most a day."""
     place = next(place for place, span in enumerate(SPANS) if seconds <= span * TICK)
     every, tick = past.plan[place], tick_of(now)
-    # A sample may be on its way at the begin of its tick.
+    # At the beginning of a tick its sample may not be stored yet.
     last = (past.last if tick - past.last == 1 else tick) // every
     count = min(-int(-seconds // (every * TICK)), SPANS[place] // every)
     return Window(place, every, last - count + 1, count)

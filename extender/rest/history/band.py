@@ -46,7 +46,7 @@ class Band:
         return getsizeof(self.samples)
 
     def put(self, tick: int, sample: Packed) -> None:
-        """Store a sample. A tick within a slot is left out, and so is one that is not newer than the last."""
+        """Store a sample. A tick within a slot is skipped, as is one that is not newer than the last."""
         slot, within = divmod(tick, self.every)
         if within:
             return

@@ -17,7 +17,7 @@ from extender.rest.history.series import Series, full_size
 from extender.rest.history.spans import DAY, FINEST, PLANS, Plan
 
 RELAXED: Final = 0.8
-"""Part of the bound that a finer plan may need before it is taken again."""
+"""Largest share of the bound that a finer plan may need to be used again."""
 
 _NOTHING = array("q", [0, 0, UNSET, UNSET])
 _NO_SERIES: Final[Mapping[str, Series]] = {}
@@ -41,7 +41,7 @@ class Figures(NamedTuple):
 
 @dataclass(slots=True)
 class Survey:
-    """Needs of the next sample."""
+    """Memory that the next sample needs."""
 
     #: Bytes of the rows.
     rows: int = 0
@@ -66,7 +66,7 @@ class Survey:
         self.removed_size += size
 
     def pop_oldest(self) -> QueuePath:
-        """Take the queue out that was removed first."""
+        """Pop the queue that was removed first."""
         _, path, size = heappop(self.removed)
         self.removed_size -= size
         return path

@@ -12,22 +12,22 @@ from core.resource import Resource
 from extender.rest.history.band import UNSET, Packed
 
 AT_ONCE = 10
-"""Queues that are copied in one step."""
+"""Number of queues that are copied in one step."""
 
 LAST = 50
 """Changed queues that may be left when a moment is taken. They are copied together with it."""
 
 ROUNDS = 20
-"""Most times that changed queues are looked for, so that a busy cluster gets its sample too."""
+"""Most searches for changed queues, so that a busy cluster gets its sample, too."""
 
 MOST_QUEUES = 5_000
-"""Queues that are recorded, in the order of their creation. So a look at all of them has a bounded cost."""
+"""Most queues that are recorded, in the order of their creation. This bounds the cost of one sample."""
 
 MOST_RESOURCES = 64
 """Resources of one queue that are recorded, by name."""
 
 PART = 4
-"""The names in rows may take one such part of the bound."""
+"""Divisor of the bound: the names in rows may use one such part of it."""
 
 _ROW, _NAME = 600, 56
 """Bytes of a row, and of each of its resources, rounded up."""

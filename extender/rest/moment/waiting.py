@@ -20,7 +20,7 @@ from extender.rest.projection.counting import Counted
 _ENCODER = msgspec.json.Encoder()
 
 REASONS = 100
-"""Number of reasons in an answer."""
+"""Most reasons in an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def pending_pods(moment: Moment, wanted: Wanted) -> Iterator[bytes]:
 
 
 def _requests(moment: Moment, wanted: Wanted) -> Iterator[_Found | None]:
-    """Each pod of each application that lives; None for what is not wanted."""
+    """Each pod of each live application. None for a pod that was not asked for."""
     for app in moment.apps.values():
         yield None
         if app.state in ENDED or (wanted.queue is not None and wanted.queue not in app.chain):

@@ -45,7 +45,7 @@ def _path_of(past: Past, view: LedgerView, name: str) -> QueuePath:
 
 
 def span_in(ask: Ask) -> float:
-    """Return the seconds that are asked for; an hour without a word. Raises `Refused` beyond a day."""
+    """Return the seconds that are asked for; an hour by default. Raises `Refused` beyond a day."""
     text = ask.query.get("span", "") or _HOUR
     try:
         seconds = seconds_of(text)

@@ -79,5 +79,5 @@ def test_e5_the_pod_is_named_for_which_a_node_is_reserved() -> None:
     asks(ledger, "large", cpu=1400)
     reserved_on(ledger, PodUid("uid-large"), "n1")
     asks(ledger, "next", cpu=700)
-    assert message(ledger, "large") == "node n1 is reserved for it and has too little capacity yet"
+    assert message(ledger, "large") == "node n1 is reserved for it but still lacks capacity"
     assert message(ledger, "next") == "each node that could take it is reserved for default/large"

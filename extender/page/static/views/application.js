@@ -19,7 +19,7 @@ export async function load({ names: [namespace, id], signal }) {
   }
 }
 
-// An application that has ended is in the lists alone.
+// Only the lists have applications that ended.
 async function ended(namespace, id, signal, problem) {
   for (const list of ['rejected', 'completed']) {
     const apps = await ask(inPartition('applications', list), { signal });
@@ -54,8 +54,8 @@ const factsOf = (app, local) => [
   ['Used', amounts(app.usedResource)],
   ['Waiting', amounts(app.pendingResource)],
   ['Most used', amounts(app.maxUsedResource)],
-  app.backoffDeadline ? ['Not tried until', app.backoffDeadline] : null,
-  app.hasReserved ? ['Nodes held for', `${app.reservations.length} of its pods`] : null,
+  app.backoffDeadline ? ['Backs off until', app.backoffDeadline] : null,
+  app.hasReserved ? ['Nodes reserved for', `${app.reservations.length} of its pods`] : null,
 ];
 
 const gangOf = (app) => html`<${Table} rows=${app.placeholderData} label="Task groups" keyOf=${(each) => each.taskGroupName} empty="" columns=${[
@@ -66,16 +66,16 @@ const gangOf = (app) => html`<${Table} rows=${app.placeholderData} label="Task g
   { key: 'timed', label: 'Timed out', number: true, wide: 6, cell: (each) => each.timedout ?? 0 },
 ]} />`;
 
-const requestsOf = (rows) => html`<${Table} rows=${rows} label="Waiting pods" keyOf=${(row) => row.key} empty="No pod of it waits." columns=${[
+const requestsOf = (rows) => html`<${Table} rows=${rows} label="Waiting pods" keyOf=${(row) => row.key} empty="None of its pods waits." columns=${[
   { key: 'pod', label: 'Pod', wide: 16, cell: (row) => html`<${PodLink} namespace=${row.namespace} name=${row.pod} />` },
   { key: 'for', label: 'Waits for', wide: 6, cell: (row) => html`<${Ago} at=${row.since} />` },
   { key: 'size', label: 'Needs', wide: 14, cell: (row) => amounts(row.resource) },
   { key: 'priority', label: 'Priority', number: true, wide: 6, cell: (row) => row.priority },
   { key: 'group', label: 'Task group', wide: 9, cell: (row) => `${row.taskGroup || '–'}${row.placeholder ? ' (placeholder)' : ''}` },
-  { key: 'why', label: 'Reason', wide: 26, cell: (row) => row.why || 'none given yet' },
+  { key: 'why', label: 'Reason', wide: 26, cell: (row) => row.why || 'no reason yet' },
 ]} />`;
 
-const allocationsOf = (rows, local) => html`<${Table} rows=${rows} label="Pods on nodes" keyOf=${(row) => row.allocationKey} empty="No pod of it is on a node." columns=${[
+const allocationsOf = (rows, local) => html`<${Table} rows=${rows} label="Pods on nodes" keyOf=${(row) => row.allocationKey} empty="None of its pods is on a node." columns=${[
   { key: 'pod', label: 'Pod', wide: 16, cell: (row) => html`<${PodLink} ...${podOf(row)} />` },
   { key: 'node', label: 'Node', wide: 10, cell: (row) => html`<${NodeLink} name=${row.nodeId} />` },
   { key: 'size', label: 'Size', wide: 14, cell: (row) => amounts(row.resource) },
@@ -84,7 +84,7 @@ const allocationsOf = (rows, local) => html`<${Table} rows=${rows} label="Pods o
 ]} />`;
 
 const notesOf = (row) =>
-  [row.placeholder && 'placeholder', row.placeholderUsed && 'took over a placeholder', row.preempted && 'being preempted', row.originator && 'first pod']
+  [row.placeholder && 'placeholder', row.placeholderUsed && 'replaced a placeholder', row.preempted && 'being preempted', row.originator && 'first pod']
     .filter(Boolean).join(', ') || '–';
 
 const KINDS = [['resourceUsage', 'of pods that ended by themselves'], ['preemptedResource', 'of pods that preemption removed'], ['placeholderResource', 'of placeholders']];
@@ -92,7 +92,7 @@ const KINDS = [['resourceUsage', 'of pods that ended by themselves'], ['preempte
 function historyOf({ resourceHistory = {} }) {
   const lines = KINDS.flatMap(([name, what]) => Object.entries(resourceHistory[name] ?? {}).flatMap(([instance, values]) =>
     Object.entries(values).map(([resource, value]) => [what, instance, resource, value])));
-  if (!lines.length) return html`<p class="empty">No pod of it has ended.</p>`;
+  if (!lines.length) return html`<p class="empty">None of its pods has ended.</p>`;
   return html`<ul class="plainly">${lines.map(([what, instance, resource, value]) => html`<li>
     ${resourceName(resource)} ${amount(resource, value)}·s ${what}, on ${instance}</li>`)}</ul>`;
 }

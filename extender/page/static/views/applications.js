@@ -71,7 +71,7 @@ export function Show({ data, params }) {
     </${Filters}>
     <p class="count">${rows.length} of ${data.rows.length} applications</p>
     <${Table} rows=${rows} columns=${COLUMNS} sort=${params.sort} keyOf=${(row) => row.key} label="Applications"
-      empty=${data.rows.length ? 'No application fits these filters.' : 'There are no applications in this list.'} />
+      empty=${data.rows.length ? 'No application matches these filters.' : 'There are no applications in this list.'} />
   </div>`;
 }
 

@@ -8,7 +8,7 @@ import { Facts, Note, State, Time } from '../parts.js';
 
 export const title = () => 'Configuration';
 
-// A document that is being read or pasted does not change under the reader's hands.
+// Reloading would disturb a user who reads or pastes a document.
 export const still = true;
 
 export async function load({ signal }) {
@@ -44,7 +44,7 @@ class Check extends Component {
     return html`<form onSubmit=${check}>
       <label class="field">Queue document
         <textarea name="document" rows="10" spellcheck="false" autocomplete="off" required></textarea></label>
-      <p><button type="submit">Check</button> Nothing changes by it.</p>
+      <p><button type="submit">Check</button> A check changes nothing.</p>
       <div role="status">${problem ? html`<${Note} kind="bad">${problem.message}</${Note}>` : verdictOf(verdict)}</div>
       ${verdict ? html`<h3>Difference</h3>${differenceOf(running, pasted)}` : null}
     </form>`;

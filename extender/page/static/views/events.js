@@ -16,7 +16,7 @@ const DETAILS = {
   100: 'request cancelled', 102: 'request timed out', 200: 'allocation', 201: 'request', 202: 'rejected', 203: 'new', 204: 'accepted',
   205: 'starting', 206: 'running', 207: 'completing', 208: 'completed', 209: 'failing', 210: 'failed', 211: 'resuming', 212: 'expired',
   213: 'held back by the queue', 214: 'free of the queue’s limit', 215: 'held back by the user', 216: 'free of the user’s limit',
-  300: 'decommissioned', 302: 'schedulable', 303: 'allocation', 304: 'capacity', 305: 'occupied', 306: 'held for a pod',
+  300: 'decommissioned', 302: 'schedulable', 303: 'allocation', 304: 'capacity', 305: 'occupied', 306: 'reserved for a pod',
   401: 'dynamic queue', 402: 'type', 403: 'max', 404: 'guaranteed', 405: 'application', 500: 'cancelled', 501: 'preempted',
   502: 'placeholder timed out', 503: 'placeholder replaced', 504: 'node removed',
 };
@@ -43,7 +43,7 @@ export function Show({ params, local, heard, paused, actions }) {
       <button type="button" aria-pressed=${String(paused)} onClick=${actions.togglePause}>Pause</button>
     </${Filters}>
     <p class="count">${rows.length} of the latest ${heard.length} events${paused ? ', paused' : ''}</p>
-    <${Table} rows=${rows} label="Events, the newest first" keyOf=${(row) => row.at} empty=${heard.length ? 'No event fits these filters.' : 'No event has come yet.'} columns=${[
+    <${Table} rows=${rows} label="Events, the newest first" keyOf=${(row) => row.at} empty=${heard.length ? 'No event matches these filters.' : 'No events yet.'} columns=${[
       { key: 'at', label: 'Time', wide: 12, cell: (row) => html`<${Time} at=${fromNanoseconds(row.timestampNano)} local=${local} />` },
       { key: 'about', label: 'About', wide: 7, cell: (row) => TYPES[row.type] ?? '–' },
       { key: 'object', label: 'Object', wide: 18, cell: (row) => objectOf(row) },

@@ -1,4 +1,4 @@
-// One node: its amounts, the pods on it, and the pods for which it is held.
+// One node: its amounts, the pods on it, and the pods for which it is reserved.
 
 import { amount, amounts, fromNanoseconds, own, resourceName, resourcesOf } from '../amounts.js';
 import { ask, inPartition } from '../api.js';
@@ -20,14 +20,14 @@ export async function load({ names: [name], signal }) {
 export const Show = ({ data: { node, row, held }, local }) => html`<div>
   <${Facts} rows=${[
     ['State', stateOf(row)],
-    ['Held for', held.length ? held.map((each) => html`<div>${each.pod ? html`<${PodLink} namespace=${each.namespace} name=${each.pod} />` : each.key}</div>`) : 'no pod'],
+    ['Reserved for', held.length ? held.map((each) => html`<div>${each.pod ? html`<${PodLink} namespace=${each.namespace} name=${each.pod} />` : each.key}</div>`) : 'no pod'],
   ]} />
   <section><h2>Amounts</h2><div class="scroll" role="region" aria-label="Amounts" tabindex="0"><table class="small">
-    <thead><tr><th scope="col">Resource</th><th scope="col">Use</th>${['Of queues', 'Foreign', 'Free', 'Capacity'].map((each) => html`<th scope="col" class="number">${each}</th>`)}</tr></thead>
+    <thead><tr><th scope="col">Resource</th><th scope="col">Use</th>${['Managed pods', 'Other pods', 'Free', 'Capacity'].map((each) => html`<th scope="col" class="number">${each}</th>`)}</tr></thead>
     <tbody>${resourcesOf(row.capacity, row.used).map((name) => html`<tr><th scope="row">${resourceName(name)}</th>
       <td><${Bar} resource=${name} used=${own(row.used, name)} max=${own(row.capacity, name)} /></td>
       ${['allocated', 'occupied', 'available', 'capacity'].map((each) => html`<td class="number">${amount(name, own(row[each], name) ?? 0)}</td>`)}</tr>`)}</tbody></table></div></section>
-  <section><h2>Pods of queues</h2>${podsOf(node.allocations ?? [], local, 'No pod of a queue is on this node.')}</section>
+  <section><h2>Managed pods</h2>${podsOf(node.allocations ?? [], local, 'No managed pod is on this node.')}</section>
   <section><h2>Other pods</h2>${podsOf(node.foreignAllocations ?? [], local, 'No other pod is on this node.')}</section>
 </div>`;
 

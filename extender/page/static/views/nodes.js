@@ -1,4 +1,4 @@
-// Nodes: how full they are, what is on them, and for which pods they are held.
+// Nodes: how full they are, which pods they run, and for which pods they are reserved.
 
 import { amount, own, resourceName, resourcesOf, share } from '../amounts.js';
 import { ask, inPartition } from '../api.js';
@@ -40,10 +40,10 @@ export function Show({ data, params }) {
       <${Search} name="search" label="Search nodes" value=${params.search} />
       <${Choice} name="resource" label="Resource" value=${resource} options=${resources.map((each) => [each, resourceName(each)])} />
     </${Filters}>
-    <p class="count">${rows.length} of ${data.rows.length} nodes; ${rows.filter((row) => row.held.length).length} held for pods${', '}
+    <p class="count">${rows.length} of ${data.rows.length} nodes; ${rows.filter((row) => row.held.length).length} reserved for pods${', '}
       ${rows.filter((row) => !row.schedulable).length} cordoned</p>
     <${Table} rows=${rows} label=${`Nodes, ${resourceName(resource)}`} sort=${params.sort} keyOf=${(row) => row.name}
-      empty=${data.rows.length ? 'No node has this in its name.' : 'The cluster has no nodes.'} columns=${columnsOf(resource)} />
+      empty=${data.rows.length ? 'No node's name contains this.' : 'The cluster has no nodes.'} columns=${columnsOf(resource)} />
   </div>`;
 }
 
@@ -53,8 +53,8 @@ const columnsOf = (resource) => {
     { key: 'name', label: 'Node', wide: 14, value: (row) => row.name, cell: (row) => html`<${NodeLink} name=${row.name} />` },
     { key: 'use', label: 'Use', wide: 9, value: (row) => share(own(row.used, resource) ?? 0, own(row.capacity, resource)),
       cell: (row) => html`<${Bar} resource=${resource} used=${own(row.used, resource)} max=${own(row.capacity, resource)} />` },
-    { key: 'allocated', label: 'Of queues', number: true, wide: 6, value: (row) => own(row.allocated, resource) ?? 0, cell: shown('allocated') },
-    { key: 'occupied', label: 'Foreign', number: true, wide: 6, value: (row) => own(row.occupied, resource) ?? 0, cell: shown('occupied') },
+    { key: 'allocated', label: 'Managed pods', number: true, wide: 7, value: (row) => own(row.allocated, resource) ?? 0, cell: shown('allocated') },
+    { key: 'occupied', label: 'Other pods', number: true, wide: 7, value: (row) => own(row.occupied, resource) ?? 0, cell: shown('occupied') },
     { key: 'available', label: 'Free', number: true, wide: 6, value: (row) => own(row.available, resource) ?? 0, cell: shown('available') },
     { key: 'capacity', label: 'Capacity', number: true, wide: 6, value: (row) => own(row.capacity, resource) ?? 0, cell: shown('capacity') },
     { key: 'pods', label: 'Pods', number: true, wide: 5, value: (row) => row.pods, cell: (row) => `${row.pods}+${row.foreign}` },
@@ -64,6 +64,6 @@ const columnsOf = (resource) => {
 
 export function stateOf(row) {
   if (!row.schedulable) return html`<${State} kind="bad">cordoned</${State}>`;
-  if (row.held.length) return html`<${State} kind="waits">held for ${row.held.length === 1 ? 'a pod' : `${row.held.length} pods`}</${State}>`;
+  if (row.held.length) return html`<${State} kind="waits">reserved for ${row.held.length === 1 ? 'a pod' : `${row.held.length} pods`}</${State}>`;
   return html`<${State} kind="good">open</${State}>`;
 }

@@ -77,7 +77,7 @@ function clusterOf({ partition, root, cluster }, local) {
         <td class="number">${amount(name, waits[name] ?? 0)}</td></tr>`)}</tbody></table>
     <${Facts} rows=${[
       ['Nodes', html`<${Link} view="nodes">${partition.totalNodes}</${Link}>`],
-      ['Pods of queues on nodes', partition.totalContainers],
+      ['Managed pods on nodes', partition.totalContainers],
       ['Version', build.buildVersion || '–'],
       ['Running since', html`<${Time} at=${fromNanoseconds(cluster?.startTime)} local=${local} />`],
       ['Configured since', html`<${Time} at=${fromNanoseconds(partition.lastStateTransitionTime)} local=${local} />`],
@@ -99,7 +99,7 @@ function longestOf({ value, problem }) {
   if (problem) return html`<${Missing} problem=${problem} what="Waiting pods" />`;
   if (!value.total) return html`<p class="empty">No pod waits.</p>`;
   return html`<ul class="plainly">${value.rows.map((each) => html`<li><${PodLink} namespace=${each.namespace} name=${each.pod} /> of <${AppLink} namespace=${each.appNamespace}
-      id=${each.app} /> in <${QueueLink} path=${each.queue} /> waits for <b><${Ago} at=${each.since} /></b>: ${each.why || 'no reason was given yet'}</li>`)}</ul>`;
+      id=${each.app} /> in <${QueueLink} path=${each.queue} /> has waited for <b><${Ago} at=${each.since} /></b>: ${each.why || 'no reason yet'}</li>`)}</ul>`;
 }
 
 function reasonsOf({ value, problem }) {

@@ -1,5 +1,5 @@
-// The past of a queue: used and pending amounts of one resource, with its guarantee and its max, as lanes of a
-// simulation show them. Samples that are not there are gaps.
+// The past of a queue: used and pending amounts of one resource, with its guarantee and its max.
+// Missing samples are gaps.
 
 import { amount, moment, own, resourceName, resourcesOf } from '../amounts.js';
 import { ask, twice } from '../api.js';

@@ -55,7 +55,7 @@ export function Show({ data, params, local }) {
       <${Choice} name="kind" label="Show" value=${kind} options=${[['plans', 'plans'], ['stopped', 'stopped plans'], ['all', 'both']]} />
     </${Filters}>
     ${found.length ? html`<ol class="plans">${found.map((each) => planOf(each, local))}</ol>`
-      : html`<p class="empty">${data.plans.length ? 'Nothing fits these filters.' : 'No preemption was planned since this process began.'}</p>`}
+      : html`<p class="empty">${data.plans.length ? 'No plan matches these filters.' : 'No preemption was planned since this process started.'}</p>`}
   </div>`;
 }
 

@@ -35,11 +35,11 @@ export function Show({ data, params }) {
     <${Filters}>
       <${Search} name="search" label="Search queues" value=${params.search} />
       <${Choice} name="resource" label="Resource" value=${resource} options=${resources.map((each) => [each, resourceName(each)])} />
-      <button type="button" onClick=${() => setParams({ turned: '', closed: 'none' })}>Open all</button>
-      <button type="button" onClick=${() => setParams({ turned: '', closed: 'all' })}>Close all</button>
+      <button type="button" onClick=${() => setParams({ turned: '', closed: 'none' })}>Expand all</button>
+      <button type="button" onClick=${() => setParams({ turned: '', closed: 'all' })}>Collapse all</button>
     </${Filters}>
     <${Table} rows=${rows} columns=${columnsOf(resource, params)} label=${`Queues, ${resourceName(resource)}`} keyOf=${(row) => row.path}
-      empty=${params.search ? 'No queue has this in its path.' : 'There are no queues.'} />
+      empty=${params.search ? 'No queue's path contains this.' : 'There are no queues.'} />
   </div>`;
 }
 

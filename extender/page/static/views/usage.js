@@ -39,7 +39,7 @@ export function Show({ data, params }) {
       <${Choice} name="resource" label="Resource" value=${resource} options=${resources.map((each) => [each, resourceName(each)])} />
     </${Filters}>
     <${Table} rows=${rows} label=${`Users and groups, ${resourceName(resource)}`} sort=${params.sort} keyOf=${(row) => row.key}
-      empty=${data.rows.length ? 'Nothing fits these filters.' : 'Nobody uses anything, and no limit names anybody.'} columns=${columnsOf(resource)} />
+      empty=${data.rows.length ? 'No row matches these filters.' : 'No user has usage, and no limit names a user or group.'} columns=${columnsOf(resource)} />
   </div>`;
 }
 

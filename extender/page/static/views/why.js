@@ -34,7 +34,7 @@ function factsOf(story) {
     text: verdict.text,
     message: verdict.message,
     told: story.told,
-    notes: [story.relabelled, story.notCounted, story.fellBack && `placed in ${story.fellBack}, since its own queue is not there`,
+    notes: [story.relabelled, story.notCounted, story.fellBack && `placed in ${story.fellBack}, since its own queue does not exist`,
       story.daemonSet && `DaemonSet ${story.daemonSet}`].filter(Boolean),
     gang: story.gang,
     waits: !story.node,

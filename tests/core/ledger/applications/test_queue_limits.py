@@ -19,7 +19,6 @@ from tests.builders import (
     make_partition,
     make_pod,
     make_queue,
-    woken,
 )
 from tests.effort import effort
 
@@ -79,7 +78,6 @@ def test_one_very_long_name_costs_little_and_breaks_nothing() -> None:
     assert effort(lambda: ledger.apply(on.PodObserved(pod), now=START)) <= 30_000
     assert standing(ledger, "deep").endswith("has more than 50 levels")
     assert submit(ledger, "after", "root.x" + ".y" * 48) == "root.x" + ".y" * 48
-    assert woken(ledger, now=START) == ["uid-after"]
     assert isinstance(filtered(ledger, PodUid("uid-after"), now=START), Admitted)
 
 
