@@ -16,8 +16,7 @@ _INTRO = """\
 
 The command asks Paddock about queues, applications and pods. It changes nothing.
 Install the wheel: `kubectl paddock` finds `kubectl-paddock` on the `PATH`.
-`paddock` has the same commands.
-All but `check` are the same there: `paddock check` reads files without a server.
+`paddock` has the same commands, except that `paddock check` reads files without a server.
 
 It runs `kubectl get --raw` for the aggregated API, so your kubeconfig and your rights count.
 If that API does not answer, the command forwards a port to the pod that leads. A note says so.
