@@ -198,7 +198,11 @@ class App:
             log_level=self._options.log_level,
         )
         self._explanations = Explanations(
-            self.engine, story=self._journal.story, unready=self._unready, ended=self._reporting.explained
+            self.engine,
+            story=self._journal.story,
+            unready=self._unready,
+            ended=self._reporting.explained,
+            on_bug=self._on_bug,
         )
         self._endpoints = (*admin_endpoints(self._admin()), *self._rest.endpoints())
         self.front_door = FrontDoor(

@@ -14,6 +14,7 @@ from e2e.cluster.client import Cluster
 from e2e.programs.paddock import PaddockProcess
 from e2e.programs.processes import free_port
 from e2e.stands.front_door import NAME, account, serving, trusted
+from e2e.stands.stand import Stand, Tree
 
 
 @dataclass
@@ -23,6 +24,13 @@ class Scraping:
     cluster: Cluster
     folder: Path
     ports: dict[str, int] = field(default_factory=lambda: {"rest": free_port()})
+
+    def stand(self, queues: Tree, *, lease: str = "") -> Stand:
+        """Stand whose replicas are scraped so. It runs as the account of Paddock."""
+        config = "sidecar/scheduler-config-plain.yaml"
+        return Stand(
+            self.cluster, queues, config=config, user="paddock", lease=lease, arguments=self.arguments
+        )
 
     def arguments(self, number: int) -> Sequence[str]:
         """Flags of a replica. Replicas have the same port, at another address of loopback each."""

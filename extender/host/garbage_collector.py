@@ -8,9 +8,10 @@ connections form any.
 
 import gc
 
-# A full collection follows every second one of the middle generation, instead of every tenth. It only visits
-# objects that are newer than the last one.
-_THRESHOLDS = (700, 10, 1)
+# A collection of the youngest visits 250 objects instead of 700. With 700 it took 0.5 ms while large answers
+# were made, since many objects are lists of rows. A full collection follows every second one of the middle
+# generation, instead of every tenth. It only visits objects that are newer than the last one.
+_THRESHOLDS = (250, 10, 1)
 _BEFORE = gc.get_threshold()
 
 

@@ -14,10 +14,12 @@ from core.decisions.explanation.explaining import explain_pod
 from core.decisions.explanation.together import explain_application, explain_pod_group
 from core.decisions.explanation.values import PodExplanation, TogetherExplanation
 from core.ids import AppId, PodUid
+from core.ledger.trial.moved import LedgerMovedOn
 from extender.engine.engine import Engine
 from extender.http.access.delegated import USER
 from extender.http.aggregated import EXPLANATIONS, GROUP, VERSION
 from extender.http.endpoints import Endpoint
+from extender.http.rest.answering import OnBug
 from extender.http.rest.pace import result_of
 from extender.http.statuses import status_response
 from extender.identity.caller import AuthenticatedUser
@@ -86,6 +88,7 @@ class Explanations:
 
     ``story(uid)``: lines of a pod's story. ``unready()``: why there are no answers yet, or empty.
     ``ended(outcome)``: called for each explanation that was made, and for each refusal.
+    ``on_bug``: called with a name and the exception if an explanation fails.
     """
 
     def __init__(
@@ -95,11 +98,13 @@ class Explanations:
         story: Callable[[PodUid], Sequence[StoryLine]],
         unready: Callable[[], str],
         ended: Callable[[str], None],
+        on_bug: OnBug,
     ) -> None:
         self._engine = engine
         self._story = story
         self._unready = unready
         self._ended = ended
+        self._on_bug = on_bug
         self._running: dict[Asked, asyncio.Task[_Made]] = {}
         self._stored: OrderedDict[Asked, _Made] = OrderedDict()
 
@@ -112,7 +117,11 @@ class Explanations:
         async def handle(request: web.Request) -> web.Response:
             user = request.get(USER)
             named = user is None or await may_name(user)
-            return await self._answer(request, named=named)
+            try:
+                return await self._answer(request, named=named)
+            except Exception as error:  # noqa: BLE001 - a bug must be answered and logged
+                self._on_bug(EXPLANATIONS, error, b"")
+                return status_response(500, "internal error")
 
         path = f"{before}/namespaces/{{namespace}}/{EXPLANATIONS}/{{name}}"
         about = "what holds a pod, and what would free it; ?of=application or podgroup"
@@ -164,12 +173,9 @@ class Explanations:
             version, now = self._engine.version, self._engine.now
             try:
                 found = await result_of(self._steps(asked, now=now))
-            except Exception:
-                # What it reads is live. Only a fault without any change in between is a bug.
-                if version == self._engine.version:
-                    raise
-            else:
-                return self._store(asked, found, version, now=now)
+            except LedgerMovedOn:
+                continue
+            return self._store(asked, found, version, now=now)
         raise ChangesTooFast
 
     def _store(self, asked: Asked, found: Found | None, version: int, *, now: float) -> _Made:

@@ -9,6 +9,7 @@ _REASONS = {
     404: "NotFound",
     405: "MethodNotAllowed",
     429: "TooManyRequests",
+    500: "InternalError",
     501: "NotImplemented",
     503: "ServiceUnavailable",
 }

@@ -19,7 +19,7 @@ from core.ledger import events as on
 from e2e.bench.latency import bodies_of, fill
 from e2e.bench.worlds.report import percentiles, ratio, show
 from e2e.bench.worlds.rig import Rig, rig
-from extender.host.garbage_collector import spare_no_more, spare_what_lives
+from extender.host.garbage_collector import freeze_survivors, unfreeze
 from extender.http.door import DOOR, Door
 from extender.http.scraping import scrape_handler
 from extender.http.server import Address, listen
@@ -94,7 +94,7 @@ async def run() -> None:
     here = rig()
     fill(here.engine)
     here.engine.learn(on.TimePassed())
-    spare_what_lives()
+    freeze_survivors()
     bodies = bodies_of(refused=False)
     rounds: dict[str, list[list[float]]] = {kind: [] for kind in PAUSES}
     scrapes: list[str] = []
@@ -105,7 +105,7 @@ async def run() -> None:
                 async with _scraped(url, pause) as lines:
                     rounds[kind].append(await _call(here, bodies, SECONDS))
                 scrapes += lines
-    spare_no_more()
+    unfreeze()
     medians = {kind: [percentiles(each)["p50"] for each in rounds[kind]] for kind in PAUSES}
     show(
         "filter beside scrapes",

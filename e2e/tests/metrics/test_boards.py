@@ -25,13 +25,7 @@ AT = "/ws/v1/metrics"
 async def scraped(cluster: Cluster, folder: Path) -> AsyncIterator[tuple[Stand, Prometheus]]:
     """A stand with a node of two cores, and a Prometheus with the path of YuniKorn's documents."""
     scraping = Scraping(cluster, folder)
-    async with Stand(
-        cluster,
-        QUEUES,
-        config="sidecar/scheduler-config-plain.yaml",
-        user="paddock",
-        arguments=scraping.arguments,
-    ) as stand:
+    async with scraping.stand(QUEUES) as stand:
         await cluster.add_nodes(1, cpu="2")
         job = Job("yunikorn", AT, [scraping.address_of(stand.paddock, 0)], await scraping.further())
         async with Prometheus(folder, job) as prometheus:

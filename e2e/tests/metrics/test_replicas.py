@@ -14,7 +14,7 @@ from e2e.cluster.client import Cluster
 from e2e.programs.prometheus import Job, Prometheus
 from e2e.stands.front_door import account
 from e2e.stands.scraping import OnLoopback, Scraping
-from e2e.stands.stand import Stand, eventually
+from e2e.stands.stand import eventually
 
 QUEUES = {"a": {"max": {"vcore": "4"}}}
 LEASE = "kube-system/paddock-scheduler"
@@ -30,14 +30,7 @@ async def test_sums_count_each_thing_once_over_a_failover(
 ) -> None:
     """A host dies. The other one goes on when its series are gone, as after the end of a Lease."""
     scraping = kind(cluster, tmp_path)
-    async with Stand(
-        cluster,
-        QUEUES,
-        config="sidecar/scheduler-config-plain.yaml",
-        user="paddock",
-        lease=LEASE,
-        arguments=scraping.arguments,
-    ) as stand:
+    async with scraping.stand(QUEUES, lease=LEASE) as stand:
         await cluster.add_nodes(1, cpu="4")
         first, second = stand.paddock, await stand.stand_by()
         leader, standby = (scraping.address_of(each, number) for number, each in enumerate((first, second)))
@@ -73,13 +66,7 @@ async def expect(prometheus: Prometheus, *, leader: str, cores: int) -> None:
 async def test_a_scrape_without_the_right_reads_nothing(cluster: Cluster, tmp_path: Path) -> None:
     """As an account to which no role is bound, and without a token."""
     scraping = Scraping(cluster, tmp_path)
-    async with Stand(
-        cluster,
-        QUEUES,
-        config="sidecar/scheduler-config-plain.yaml",
-        user="paddock",
-        arguments=scraping.arguments,
-    ):
+    async with scraping.stand(QUEUES):
         right = await scraping.further()
         idle = tmp_path / "idle"
         await asyncio.to_thread(idle.write_text, await account(cluster, "idle"))

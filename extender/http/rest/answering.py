@@ -1,7 +1,7 @@
 """Reading of requests and sending of replies, for all routes (REST-1, REST-21, REST-23, REST-45)."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from urllib.parse import parse_qsl
 
 from aiohttp import web
@@ -9,8 +9,8 @@ from aiohttp import web
 from extender.http.door import DOOR
 from extender.http.endpoints import inner_path, outer_path
 from extender.http.intake import BodyFault, BodyLimits
-from extender.http.rest.bodies import SMALL, Bodies, Crowded, packing
-from extender.http.rest.pace import give_way
+from extender.http.rest.bodies import SMALL, Bodies, Body, Crowded, packing
+from extender.http.rest.pace import give_way, release
 from extender.http.rest.streams import Streams, TooManyStreams
 from extender.rest.members import encoded
 from extender.rest.model.answer import Answer, Fault, fault
@@ -91,7 +91,7 @@ class Answering:
             raise Crowded
         self._sending += 1
         try:
-            return await _send(request, body.pieces, reply.content_type, packed=packed)
+            return await _send(request, body, reply.content_type, packed=packed)
         finally:
             self._sending -= 1
 
@@ -138,19 +138,21 @@ def _whole(request: web.Request, status: int, body: bytes, headers: dict[str, st
     return web.Response(status=status, body=body, headers=headers)
 
 
-async def _send(
-    request: web.Request, body: Sequence[bytes], content_type: str, *, packed: bool
-) -> web.StreamResponse:
+async def _send(request: web.Request, body: Body, content_type: str, *, packed: bool) -> web.StreamResponse:
     """Send pieces as fast as the client accepts them. Other work runs between two pieces."""
+    pieces = body.pieces[::-1]
     headers = {"Content-Type": content_type, "Vary": "Accept-Encoding", **_encoding(packed=packed)}
     response = web.StreamResponse(headers=headers)
-    response.content_length = sum(len(piece) for piece in body)
-    await response.prepare(request)
-    for piece in body:
-        async with asyncio.timeout(WRITE_WITHIN):
-            await response.write(piece)
-        await give_way()
-    await response.write_eof()
+    response.content_length = sum(len(piece) for piece in pieces)
+    try:
+        await response.prepare(request)
+        while pieces:
+            await give_way()
+            async with asyncio.timeout(WRITE_WITHIN):
+                await response.write(pieces.pop())
+        await response.write_eof()
+    finally:
+        release(pieces)
     return response
 
 

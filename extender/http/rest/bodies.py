@@ -3,10 +3,10 @@
 import asyncio
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from extender.http.rest.pace import in_slices
+from extender.http.rest.pace import in_slices, release
 from extender.rest.routes.reply import Big
 
 AT_ONCE = 2
@@ -21,7 +21,7 @@ STORED = 6
 SMALL = 32 * 2**10
 """Largest body, in bytes, that is not stored, and that is sent and compressed in one step."""
 
-PACKED_AT_ONCE = 16 * 2**10
+PACKED_AT_ONCE = 8 * 2**10
 """Bytes that are compressed in one step."""
 
 _GZIP = zlib.MAX_WBITS | 16
@@ -33,9 +33,12 @@ class Crowded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """An encoded answer. ``small``: one piece, not compressed and not stored."""
+    """An encoded answer. ``small``: one piece, not compressed and not stored.
 
-    pieces: tuple[bytes, ...]
+    ``pieces``: a reader must copy the list at once, as the store empties it once the answer is stale.
+    """
+
+    pieces: list[bytes]
     version: int
     small: bool
 
@@ -48,6 +51,8 @@ class Bodies:
         self._wait = wait
         self._turns, self._turns_alone = asyncio.Semaphore(AT_ONCE), asyncio.Semaphore(1)
         self._stored: OrderedDict[tuple[str, bool], Body] = OrderedDict()
+        #: Number of answers that are being made.
+        self.making = 0
 
     async def body_of(self, key: str, answer: Big, *, packed: bool) -> Body:
         """Return the body of a request. A small one is not compressed. Raises `Crowded`."""
@@ -57,40 +62,50 @@ class Bodies:
                 await turns.acquire()
         except TimeoutError:
             raise Crowded from None
+        self.making += 1
         try:
             return await self._made(key, answer, packed=packed)
         finally:
+            self.making -= 1
             turns.release()
 
     def forget(self) -> None:
         """Drop all bodies."""
-        self._stored.clear()
+        while self._stored:
+            release(self._stored.popitem()[1].pieces)
 
     async def _made(self, key: str, answer: Big, *, packed: bool) -> Body:
         found = self._stored.get((key, packed))
         if found is not None and found.version == self._version():
             return found
+        self._drop((key, packed))
         if packed:
             plain = await self._made(key, answer, packed=False)
             if plain.small:
                 return plain
-            body = Body(await in_slices(packing(plain.pieces)), plain.version, small=False)
+            body = Body(await in_slices(packing(plain.pieces.copy())), plain.version, small=False)
         else:
             version = self._version()
             pieces = await in_slices(answer.steps())
             small = sum(map(len, pieces)) <= SMALL
-            body = Body((b"".join(pieces),) if small else pieces, version, small)
+            body = Body([b"".join(pieces)] if small else pieces, version, small)
         return body if body.small or answer.alone else self._store((key, packed), body)
 
     def _store(self, key: tuple[str, bool], made: Body) -> Body:
-        self._stored.pop(key, None)
+        self._drop(key)
         self._stored[key] = made
         while len(self._stored) > STORED:
-            self._stored.popitem(last=False)
+            self._drop(next(iter(self._stored)))
         return made
 
+    def _drop(self, key: tuple[str, bool]) -> None:
+        """Drop a body, if it is stored. Readers that have begun with it have its pieces."""
+        dropped = self._stored.pop(key, None)
+        if dropped is not None:
+            release(dropped.pieces)
 
-def packing(pieces: Sequence[bytes]) -> Iterator[bytes]:
+
+def packing(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Compress pieces as one gzip stream."""
     packer = zlib.compressobj(1, zlib.DEFLATED, _GZIP)
     for piece in pieces:

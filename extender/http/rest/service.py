@@ -20,7 +20,7 @@ from extender.engine.engine import Engine
 from extender.http.endpoints import ANY_METHOD, Endpoint
 from extender.http.rest.answering import Answering, OnBug
 from extender.http.rest.bodies import Bodies
-from extender.http.rest.pace import in_slices
+from extender.http.rest.pace import in_rounds, in_slices
 from extender.http.rest.streams import Streams
 from extender.rest.facts import Facts, InForce, Process
 from extender.rest.history.past import Figures
@@ -189,8 +189,9 @@ class RestService:
         self.memory.tracking = settings.tracks_events
         self.memory.ring.resize(settings.ring_capacity)
         self.memory.pass_time(now=now)
-        if now - self._asked_at > UNUSED:
+        if now - self._asked_at > UNUSED and not self._bodies.making:
             self._asked_at = now
+            in_rounds(self._rows.dropped())
             self._rows = StoredRows(self.facts, version=self._rows.version + 1)
             self._bodies.forget()
 

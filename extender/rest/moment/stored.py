@@ -1,6 +1,7 @@
 """Rows that are stored between answers. Events mark the ones that have become stale."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Generic, TypeVar
 
 from core.ids import AppId, NodeName, PodUid
@@ -10,11 +11,12 @@ from core.workload.states import AppState
 from extender.rest.facts import Facts
 from extender.rest.moment.counters import Counters
 from extender.rest.moment.rows import AppRow, PodRow, app_row, pod_row
+from extender.rest.moment.table import KeySet, Table
 
 AT_ONCE = 5
 """Number of stale rows that are remade in one step."""
 
-MARKED_AT_ONCE = 500
+MARKED_AT_ONCE = 250
 """Number of rows that are marked in one step."""
 
 LAST = 10
@@ -63,6 +65,13 @@ class Groups(Generic[K]):
             else:
                 self._copies[key] = tuple(members.values())
 
+    def dropped(self) -> Iterator[None]:
+        """Drop all groups in steps."""
+        for groups in (self._copies, self._members):
+            while groups:
+                groups.popitem()
+                yield
+
     def taken(self) -> Mapping[K, tuple[PodRow, ...]]:
         """Return the copies of all groups. No group may have changed since it was copied."""
         return dict(self._copies)
@@ -81,10 +90,10 @@ class StoredRows:
         self.by_app: Groups[AppId] = Groups()
         self.apps: dict[AppId, AppRow] = {}
         self.counters = Counters()
-        self._pods: dict[PodUid, PodRow] = {}
+        self._pods: Table[PodUid, PodRow] = Table()
         #: Application of each pod at its last check, unless the row of the pod has it.
-        self._app_of: dict[PodUid, AppId] = {}
-        self._stale_pods: dict[PodUid, None] = {}
+        self._app_of: Table[PodUid, AppId] = Table()
+        self._stale_pods: KeySet[PodUid] = KeySet()
         self._stale_apps: dict[AppId, None] = {}
         self._whole = False
         #: Rows of pods for which a node is nominated or reserved.
@@ -95,6 +104,16 @@ class StoredRows:
         self._changing: dict[AppId, None] = {}
         #: Node reservations at the last check.
         self._held: dict[NodeName, PodUid] = {}
+
+    def dropped(self) -> Iterator[None]:
+        """Drop all rows in steps, as freeing all at once takes long. No other method may be called again."""
+        yield from self.by_node.dropped()
+        yield from self.by_app.dropped()
+        yield from self._pods.clear_in_steps()
+        while self.apps:
+            for app in list(islice(self.apps, AT_ONCE)):
+                del self.apps[app]
+            yield
 
     # -- marking ---------------------------------------------------------------------------------------------
 
@@ -129,7 +148,7 @@ class StoredRows:
             self._mark(uid)
 
     def _mark(self, uid: PodUid) -> None:
-        self._stale_pods[uid] = None
+        self._stale_pods.add(uid)
         row = self._pods.get(uid)
         known = row.app if row is not None else None
         for app in (known, self._app_of.get(uid), _app_now(self._facing(), uid)):
@@ -164,16 +183,16 @@ class StoredRows:
         """Mark all rows in steps. Rows that change meanwhile are marked by their events."""
         view = self._facing().view
         self._whole = True
-        for uids in _parts(list(self._pods)):
+        for rows in self._pods.parts():
             yield
-            self._stale_pods.update(dict.fromkeys(uids))
+            self._stale_pods.update(rows)
         for apps in _parts(list(self.apps)):
             yield
             self._stale_apps.update(dict.fromkeys(apps))
         # The records are copied in one step. Their names are read in parts.
         for records in _parts(list(view.pods())):
             yield
-            self._stale_pods.update((each.uid, None) for each in records)
+            self._stale_pods.update(each.uid for each in records)
         for applications in _parts(list(view.applications())):
             yield
             self._stale_apps.update((each.id, None) for each in applications)
@@ -197,7 +216,7 @@ class StoredRows:
         held = view.reserved_nodes
         if held != self._held:
             for uid in {*self._held.values(), *held.values()}:
-                self._stale_pods[uid] = None
+                self._stale_pods.add(uid)
             self._held = dict(held)
         self.counters.mark_removed(view)
 
@@ -206,7 +225,7 @@ class StoredRows:
         facts = self._facing()
         if self._stale_pods:
             for _ in range(min(most, len(self._stale_pods))):
-                uid, _none = self._stale_pods.popitem()
+                uid = self._stale_pods.pop()
                 self._place(uid, pod_row(facts, uid))
                 self._note_app(uid, _app_now(facts, uid))
         elif self._stale_apps:
@@ -220,7 +239,7 @@ class StoredRows:
             self.counters.copy(facts.view, most)
 
     def _place(self, uid: PodUid, row: PodRow | None) -> None:
-        old = self._pods.pop(uid, None)
+        old = self._pods.pop(uid)
         self.awaiting.pop(uid, None)
         self.afloat.pop(uid, None)
         if old is not None:
@@ -229,7 +248,7 @@ class StoredRows:
             if old.app is not None:
                 self.by_app.remove(old.app, uid)
         if row is not None:
-            self._pods[uid] = row
+            self._pods.put(uid, row)
             if row.awaits:
                 self.awaiting[uid] = row
             if row.afloat is not None:
@@ -241,11 +260,10 @@ class StoredRows:
 
     def _note_app(self, uid: PodUid, app: AppId | None) -> None:
         row = self._pods.get(uid)
-        # A second entry for every pod would double the longest step, in which the table grows.
         if app is None or (row is not None and row.app == app):
-            self._app_of.pop(uid, None)
+            self._app_of.pop(uid)
         else:
-            self._app_of[uid] = app
+            self._app_of.put(uid, app)
 
     def _place_app(self, app: AppId, application: Application | None, facts: Facts) -> None:
         old = self.apps.pop(app, None)

@@ -132,12 +132,12 @@ def partition(moment: Moment) -> Iterator[bytes]:
         afloat.add(row.afloat or ZERO)
         if at % RUN == 0:
             yield b""
-    root = moment.queues[ROOT]
+    root, nodes = moment.queues[ROOT], (yield from _names(moment))
     found = with_numbers(
         moment.partition,
         size=root.max,
         used=(root.held - afloat).pruned(),
-        nodes=len({*moment.nodes, *moment.on_nodes}),
+        nodes=len(nodes),
         counts=counts,
     )
     yield _ENCODER.encode(found)
@@ -148,7 +148,17 @@ def partition(moment: Moment) -> Iterator[bytes]:
 
 def node_names(moment: Moment) -> Generator[bytes, None, Iterator[NodeName]]:
     """Return the names of all nodes, and of unknown nodes that have pods, sorted."""
-    return (yield from in_order(list({**moment.nodes, **moment.on_nodes}), str))
+    return (yield from in_order((yield from _names(moment)), str))
+
+
+def _names(moment: Moment) -> Generator[bytes, None, list[NodeName]]:
+    found = list(moment.nodes)
+    for at, name in enumerate(moment.on_nodes, 1):
+        if name not in moment.nodes:
+            found.append(name)
+        if at % RUN == 0:
+            yield b""
+    return found
 
 
 def all_nodes(moment: Moment) -> Iterator[bytes]:

@@ -1,6 +1,6 @@
 """Health checks of the ledger, and of faults counted elsewhere (REST-11)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.ids import NodeName, PodUid
@@ -35,8 +35,8 @@ DESCRIPTIONS = (
 )
 
 
-PODS_AT_ONCE = 100
-"""Pods that are checked in one step of a round."""
+PODS_AT_ONCE, NODES_AT_ONCE = 100, 100
+"""Pods that are checked in one step of a round, and nodes whose capacities are added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +74,17 @@ class HealthRound:
             nodes += _names_below_zero(_node_amounts(view, name))
             sums += _node_sums(view, name)
             yield b""
-        for at, uid in enumerate([record.uid for record in view.pods()]):
-            orphans += _orphans(view, uid)
+        for at, record in enumerate(list(view.pods())):
+            orphans += _orphans(view, record.uid)
             if at % PODS_AT_ONCE == 0:
                 yield b""
+        capacities = yield from _partition_sums(view)
         amiss = (
             _number(found.errors, "calls failed"),
             _number(found.unreadable_nodes, "nodes were not read"),
             _listed("below zero: ", _names_below_zero(_partition_amounts(view))),
             _listed("below zero: ", nodes),
-            _partition_sums(view),
+            capacities,
             _listed("the sums differ on ", sums),
             "",
             _listed("of no application: ", sorted(orphans)),
@@ -130,10 +131,14 @@ def _node_amounts(view: LedgerView, name: NodeName) -> list[tuple[str, Resource]
     return [(name, use.allocated.as_resource()), (name, use.occupied.as_resource())] if use else []
 
 
-def _partition_sums(view: LedgerView) -> str:
-    size = view.tree.root.max
-    nodes = total(node.allocatable for node in view.nodes.values())
-    mine = {name: amount for name, amount in amounts(nodes).items() if amount > 0}
+def _partition_sums(view: LedgerView) -> Generator[bytes, None, str]:
+    """Compare the partition's capacity with that of the nodes at the time of the first step."""
+    size, nodes = view.tree.root.max, list(view.nodes.values())
+    parts: list[Resource] = []
+    for start in range(0, len(nodes), NODES_AT_ONCE):
+        parts.append(total(node.allocatable for node in nodes[start : start + NODES_AT_ONCE]))
+        yield b""
+    mine = {name: amount for name, amount in amounts(total(parts)).items() if amount > 0}
     return "" if mine == (dict(size.items()) if size is not None else {}) else "the capacities differ"
 
 

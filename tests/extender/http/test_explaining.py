@@ -9,6 +9,7 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from core.ledger import events as on
+from core.ledger.trial.moved import LedgerMovedOn
 from extender.http import explaining
 from extender.http.door import Door
 from extender.http.endpoints import guarded_app
@@ -28,6 +29,7 @@ class Stage:
         self.rig = Rig(make_queue("root.a", max={"vcore": 2000}))
         self.ended: Counter[str] = Counter()
         self.unready = ""
+        self.bugs: list[tuple[str, BaseException]] = []
         self.learn("mine", node="n1")
         self.learn("theirs", node="n1", namespace="canary", app="canary")
         self.learn("ask", app="asks")
@@ -37,6 +39,7 @@ class Stage:
             story=lambda _uid: [StoryLine(1.0, "Refused", "canary")],
             unready=lambda: self.unready,
             ended=lambda outcome: self.ended.update([outcome]),
+            on_bug=lambda name, error, _body: self.bugs.append((name, error)),
         )
 
     def learn(self, name: str, **facts: Any) -> None:
@@ -137,7 +140,7 @@ async def test_a_change_in_between_is_said(stage: Stage, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(("faults", "status"), [(TRIED - 1, 200), (TRIED, 503)])
-async def test_a_fault_by_a_change_in_between_is_tried_again(
+async def test_a_search_is_begun_again_once_the_ledger_moved_on(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, faults: int, status: int
 ) -> None:
     seen = []
@@ -147,11 +150,32 @@ async def test_a_fault_by_a_change_in_between_is_tried_again(
         seen.append(1)
         if len(seen) <= faults:
             stage.learn("mine", node="n1", version=len(seen) + 1)
-            raise IndexError
+            raise LedgerMovedOn
         return await original(steps)
 
     monkeypatch.setattr(explaining, "result_of", moved)
     assert (await stage.ask("ask"))[0] == status
+    assert stage.bugs == []
+
+
+async def test_any_other_fault_is_a_bug_although_the_ledger_changed(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change in between hides no fault."""
+    seen = []
+
+    async def faulty(_steps: object) -> None:
+        seen.append(1)
+        stage.learn("mine", node="n1", version=2)
+        raise IndexError
+
+    monkeypatch.setattr(explaining, "result_of", faulty)
+    status, found = await stage.ask("ask")
+    assert (status, found["reason"], found["message"]) == (500, "InternalError", "internal error")
+    ((name, error),) = stage.bugs
+    assert (name, type(error), len(seen)) == ("explanations", IndexError, 1)
+    monkeypatch.undo()
+    assert (await stage.ask("ask"))[0] == 200
 
 
 async def test_a_pod_that_runs_needs_no_search(stage: Stage) -> None:

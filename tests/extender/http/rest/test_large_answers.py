@@ -14,7 +14,7 @@ from extender.http.door import Door
 from extender.http.endpoints import ANY_METHOD, Endpoint, guarded_app
 from extender.http.rest import answering
 from extender.http.rest.answering import Answering
-from extender.http.rest.bodies import SMALL, Bodies
+from extender.http.rest.bodies import PACKED_AT_ONCE, SMALL, Bodies, packing
 from extender.http.rest.streams import Streams
 from extender.rest.memory.ring import EventRing
 from extender.rest.routes.reply import Big, not_found
@@ -177,3 +177,41 @@ async def test_faults_while_an_answer_is_made() -> None:
             assert json.loads(body) == {"status_code": status, "message": message, "description": message}
             assert headers["Content-Type"] == "application/json; charset=UTF-8"
         assert stand.bugs == ["/ws/v1/bug"]
+
+
+@pytest.mark.rule("REST-45")
+async def test_a_stale_body_is_released_before_the_next_one_is_made() -> None:
+    """So memory never has both. A reader that has begun has its own list."""
+    version, stored = 0, []
+    bodies = Bodies(lambda: version)
+
+    def steps() -> Iterator[bytes]:
+        stored.append(len(bodies._stored))
+        yield b"y" * 2 * SMALL
+
+    first = await bodies.body_of("path", Big(steps), packed=False)
+    reading = first.pieces[:]
+    version += 1
+    second = await bodies.body_of("path", Big(steps), packed=False)
+    await until(lambda: not first.pieces)
+    assert (stored, reading, second.pieces) == ([0, 0], [b"y" * 2 * SMALL], reading)
+    bodies.forget()
+    await until(lambda: not second.pieces)
+
+
+@pytest.mark.rule("REST-45")
+async def test_a_reader_gets_its_body_to_the_end_though_it_is_stale() -> None:
+    async with opened() as stand:
+        url = stand.client.make_url("/ws/v1/huge")
+        async with stand.client.session.get(url, headers={"Accept-Encoding": "identity"}) as response:
+            stand.version += 1
+            assert (await stand.get("huge", Accept_Encoding="identity"))[1] == b"x" * HUGE
+            assert await response.read() == b"x" * HUGE
+        assert stand.made == ["/ws/v1/huge"] * 2
+
+
+@pytest.mark.rule("REST-23", "REST-45")
+def test_a_step_compresses_few_bytes() -> None:
+    parts = list(packing([b"x" * 2**20]))
+    assert len(parts) == 2**20 // PACKED_AT_ONCE + 1
+    assert gzip.decompress(b"".join(parts)) == b"x" * 2**20

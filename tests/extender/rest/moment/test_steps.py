@@ -77,3 +77,17 @@ def test_a_step_that_makes_every_row_is_found(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(stored, "AT_ONCE", PODS)
     ledger = crowd()
     assert taken(ledger, StoredRows(lambda: Facts(ledger.view)))[0] > 5 * PER_STEP
+
+
+@pytest.mark.rule("REST-45")
+def test_rows_are_dropped_a_few_in_each_step() -> None:
+    """Freeing 30,000 rows at once takes longer than a step."""
+    ledger = crowd()
+    rows = StoredRows(lambda: Facts(ledger.view))
+    taken(ledger, rows)
+    before, most = len(rows._pods), 0
+    assert before > PODS // 2
+    for _ in rows.dropped():
+        before, most = len(rows._pods), max(most, before - len(rows._pods))
+    assert (len(rows._pods), len(rows.apps)) == (0, 0)
+    assert most < 30
