@@ -43,7 +43,7 @@ export function Show({ data, params }) {
     <p class="count">${rows.length} of ${data.rows.length} nodes; ${rows.filter((row) => row.held.length).length} reserved for pods${', '}
       ${rows.filter((row) => !row.schedulable).length} cordoned</p>
     <${Table} rows=${rows} label=${`Nodes, ${resourceName(resource)}`} sort=${params.sort} keyOf=${(row) => row.name}
-      empty=${data.rows.length ? 'No node's name contains this.' : 'The cluster has no nodes.'} columns=${columnsOf(resource)} />
+      empty=${data.rows.length ? 'No node name contains this.' : 'The cluster has no nodes.'} columns=${columnsOf(resource)} />
   </div>`;
 }
 

@@ -39,7 +39,7 @@ export function Show({ data, params }) {
       <button type="button" onClick=${() => setParams({ turned: '', closed: 'all' })}>Collapse all</button>
     </${Filters}>
     <${Table} rows=${rows} columns=${columnsOf(resource, params)} label=${`Queues, ${resourceName(resource)}`} keyOf=${(row) => row.path}
-      empty=${params.search ? 'No queue's path contains this.' : 'There are no queues.'} />
+      empty=${params.search ? 'No queue path contains this.' : 'There are no queues.'} />
   </div>`;
 }
 
