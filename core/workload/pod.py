@@ -102,6 +102,8 @@ class PodFacts:
     daemon_set: Controller | None = None
     #: True if nodes alone cannot tell whether one takes it: volumes, ports, required terms between pods.
     complex: bool = False
+    #: True if it has volumes by claims. kube-scheduler may have to bind these before it binds the pod.
+    has_volumes: bool = False
     #: Seconds it is given to terminate.
     grace: int = 30
     labels: Mapping[str, str] = field(default_factory=dict)

@@ -43,6 +43,7 @@ from extender.wire.objects.budget import LabelSelector, WireBudget
 from extender.wire.objects.constraints import (
     constraints_from,
     controller_of,
+    has_volumes,
     is_complex,
     required_node_of,
     requirements_from,
@@ -136,6 +137,7 @@ def pod_from(pod: WirePod) -> PodFacts:
         required_node=required_node_of(spec) if controller is not None else NO_NODE,
         daemon_set=controller,
         complex=is_complex(spec) or constraints.unread,
+        has_volumes=has_volumes(spec),
         grace=_DEFAULT_GRACE if (grace := spec.termination_grace_period_seconds) is None else grace,
         labels=_one_of_each(tuple(sorted(labels.items()))) if labels else _NO_KEYS,
         disrupted=_was_preempted(status),

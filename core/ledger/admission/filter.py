@@ -32,6 +32,12 @@ NATIVE_TTL = 5.0
 kube-scheduler may try such a group again and again without placing it.
 """
 
+VOLUMES_TTL = 600.0
+"""Lower bound, in seconds, of a quota reservation for a pod with volumes by claims (DESIGN-3, F-27).
+
+kube-scheduler gives volumes this long to bind. Before Kubernetes 1.35 it writes no nominated node meanwhile.
+"""
+
 _TURN_STANDS = (Code.NODE_RESERVED, Code.WAITING_FOR_TURN)
 
 
@@ -140,5 +146,6 @@ def _reserve(state: State, record: PodRecord, version: int, *, called: bool) -> 
 
 def _ttl(state: State, record: PodRecord) -> float:
     named, ttl = record.facts.pod_group, state.config.settings.reservation_ttl
-    is_native = isinstance(named, PodGroup) and named.source is GroupSource.NATIVE
-    return min(NATIVE_TTL, ttl) if is_native else ttl
+    if isinstance(named, PodGroup) and named.source is GroupSource.NATIVE:
+        return min(NATIVE_TTL, ttl)
+    return max(VOLUMES_TTL, ttl) if record.facts.has_volumes else ttl

@@ -115,10 +115,10 @@ def check_at(member: PodRecord) -> float | None:
 
 
 def overdue_at(member: PodRecord, slot: Slot, opened: float) -> float | None:
-    """Time at which a member has not taken its slot. None while PreBind is under way."""
+    """Time at which a member has not taken its slot. None while PreBind is, or may be, under way."""
     reservation = member.admission.reservation
-    if reservation is not None and reservation.ends is None:
-        # Admitted by filter, with its time standing still.
+    if reservation is not None and (reservation.ends is None or member.facts.has_volumes):
+        # Admitted by filter. Its time stands still, or its volumes may bind without a sign of it (F-27).
         return None
     return opened + UNTRIED_AT_MOST if slot.tried is None else slot.tried + OPEN_AT_MOST
 

@@ -104,10 +104,15 @@ def is_complex(spec: PodSpec) -> bool:
     return bool(
         (affinity is not None and (_requires(affinity.pod_affinity) or _requires(affinity.pod_anti_affinity)))
         or any(each.when_unsatisfiable == "DoNotSchedule" for each in spec.topology_spread_constraints or ())
-        or any(each.persistent_volume_claim or each.ephemeral for each in spec.volumes or ())
+        or has_volumes(spec)
         or spec.resource_claims
         or any(port.host_port for each in spec.containers or () for port in each.ports or ())
     )
+
+
+def has_volumes(spec: PodSpec) -> bool:
+    """True if a pod has volumes by claims, its own ephemeral ones included."""
+    return any(each.persistent_volume_claim or each.ephemeral for each in spec.volumes or ())
 
 
 def _requires(affinity: PodAffinity | None) -> bool:

@@ -210,6 +210,19 @@ def test_what_a_node_alone_can_tell(spec: dict[str, Any]) -> None:
     assert not facts(spec).complex
 
 
+@pytest.mark.parametrize(
+    ("volume", "by_claim"),
+    [
+        ({"persistentVolumeClaim": {"claimName": "c"}}, True),
+        ({"ephemeral": {}}, True),
+        ({"emptyDir": {}}, False),
+    ],
+)
+def test_volumes_by_claims_are_noticed(volume: dict[str, Any], by_claim: bool) -> None:
+    """F-27."""
+    assert facts({"volumes": [{"name": "v", **volume}]}).has_volumes is by_claim
+
+
 @pytest.mark.rule("PRE-21")
 @pytest.mark.parametrize(
     ("condition", "disrupted"),

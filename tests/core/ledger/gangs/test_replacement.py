@@ -6,7 +6,7 @@ import pytest
 
 from core.decisions.admission import NODE_RESERVED, decide_admission
 from core.decisions.decision import Admitted, Refused
-from core.ids import NodeName, PodUid
+from core.ids import NO_NODE, NodeName, PodUid
 from core.ledger import effects as do
 from core.ledger import events as on
 from core.ledger.effects import Effect
@@ -235,6 +235,17 @@ def test_an_open_bind_call_holds_the_capacity() -> None:
     world.wait(20)
     assert usage(world.ledger, "root.a") == (0, 1000, 0)
     assert world.ledger.view.gang_tally.cancelled == 0
+
+
+@pytest.mark.parametrize(("has_volumes", "cancelled"), [(False, 1), (True, 0)])
+def test_volumes_that_bind_late_keep_the_slot_of_their_pod(has_volumes: bool, cancelled: int) -> None:
+    """F-27: before Kubernetes 1.35 the member shows no nominated node meanwhile."""
+    world = started(1, needed=1, has_volumes=has_volumes)
+    world.bind_placeholders()
+    world.tell(on.PodObserved(replace(world.pods[PodUid("uid-m1")], nominated=NO_NODE, version=50)))
+    assert world.admitted("uid-m1")
+    world.wait(20)
+    assert world.ledger.view.gang_tally.cancelled == cancelled
 
 
 @pytest.mark.rule("GANG-12")

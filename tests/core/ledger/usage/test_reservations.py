@@ -69,6 +69,26 @@ def test_members_of_a_native_pod_group_are_held_for_5_s(source: GroupSource, sec
     assert after(ledger, seconds) == PENDING
 
 
+def test_a_pod_with_volumes_is_held_while_they_may_still_bind() -> None:
+    """F-27: before Kubernetes 1.35 the pod shows no nominated node while its volumes are bound."""
+    ledger = make_ledger(make_queue("root.a"))
+    ledger.apply(on.PodObserved(make_pod(has_volumes=True)), now=START)
+    filtered(ledger, UID, now=START)
+    assert after(ledger, 599.9) == RESERVED
+    assert after(ledger, 600.0) == PENDING
+
+
+def test_a_failure_ends_the_reservation_of_a_pod_with_volumes() -> None:
+    """F-27."""
+    ledger = make_ledger(make_queue("root.a"))
+    ledger.apply(on.PodObserved(make_pod(has_volumes=True)), now=START)
+    filtered(ledger, UID, now=START)
+    text = "running PreBind plugin: binding volumes: timed out"
+    observe(ledger, 40, has_volumes=True, version=2, unscheduled=text)
+    assert after(ledger, 41.9) == RESERVED
+    assert after(ledger, 42.0) == PENDING
+
+
 def test_a_new_filter_call_begins_it_anew(ledger: Ledger) -> None:
     filtered(ledger, UID, now=START + 20)
     assert after(ledger, 49.9) == RESERVED
