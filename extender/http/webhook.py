@@ -13,6 +13,9 @@ from extender.mutation.rules import RULES, Known, changes_of
 
 PATH = "/mutate"
 
+SEPARATOR = "."
+"""Character between rules in the path. The API server takes no comma in the path of a Service."""
+
 MOST_BYTES = 4 * 2**20
 """Bytes of a review, at most. etcd accepts no object above 1.5 MiB, and an update contains two."""
 
@@ -31,7 +34,7 @@ def webhook_endpoints(
     """
 
     async def mutate(request: web.Request) -> web.Response:
-        rules = frozenset(request.match_info["rules"].split(","))
+        rules = frozenset(request.match_info["rules"].split(SEPARATOR))
         if not rules <= RULES:
             return _refused(404, f"the rules are {', '.join(sorted(RULES))}")
         if request.content_type != "application/json":

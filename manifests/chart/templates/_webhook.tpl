@@ -2,7 +2,7 @@
 {{- define "paddock.webhook.entry" -}}
 {{- $any := list -}}
 {{- range .conditions }}{{ $any = append $any (printf "(%s)" (include "paddock.conditions.joined" .)) }}{{ end -}}
-{{- $path := printf "/mutate/%s" (join "," .rules) -}}
+{{- $path := printf "/mutate/%s" (join "." .rules) -}}
 - name: {{ .name }}.paddock.dev
   admissionReviewVersions: ["v1"]
   sideEffects: None

@@ -32,7 +32,7 @@ async def asked(
     client: TestClient[Any, Any],
     body: bytes,
     *,
-    rules: str = "adopt,mark",
+    rules: str = "adopt.mark",
     kind: str = JSON,
     method: str = "POST",
     **headers: str,
@@ -64,7 +64,7 @@ async def test_pods_of_paddocks_own_namespace_stay() -> None:
 
 
 WRONG: dict[str, tuple[dict[str, Any], int, str]] = {
-    "an unknown rule": ({"body": review(), "rules": "adopt,drain"}, 404, "the rules are adopt"),
+    "an unknown rule": ({"body": review(), "rules": "adopt.drain"}, 404, "the rules are adopt"),
     "a namespace that is not known": ({"body": review(namespace="unknown")}, 503, "not known yet"),
     "no JSON": ({"body": b"{"}, 400, "no AdmissionReview"),
     "another kind": ({"body": b'{"apiVersion":"v1","kind":"Pod","request":{"uid":"u"}}'}, 400, "only"),

@@ -1,5 +1,6 @@
 """The webhook of the chart: who asks it, how it is reached, who may change it, and what it may not stop."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 from e2e.programs.helm import Case, Rendered, render
 from extender.certificates.publishing import WEBHOOK
+from extender.http.webhook import SEPARATOR
 from extender.mutation.rules import RULES
 from tests.manifests.chart.installations import GROUP, MODES, V1, V1_BETA, named, one, values
 
@@ -16,6 +18,7 @@ KIND = "MutatingWebhookConfiguration"
 EVERYTHING: dict[str, Any] = {"adopt": ON, "gates": ON, "identity": ON}
 SYSTEM = ["kube-system", "paddock-system"]
 PORT = 10294
+_SEGMENT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 
 def older(asked: Mapping[str, Any], name: str = "one") -> Case:
@@ -51,9 +54,17 @@ def rules_of(webhook: dict[str, Any]) -> list[str]:
     config = webhook["clientConfig"]
     path = config["service"]["path"] if "service" in config else config["url"].partition(f":{PORT}")[2]
     assert path.startswith("/mutate/")
-    found: list[str] = path.removeprefix("/mutate/").split(",")
+    found: list[str] = path.removeprefix("/mutate/").split(SEPARATOR)
     assert set(found) <= RULES
     return found
+
+
+@pytest.mark.parametrize("mode", ["sidecar", "service"])
+def test_an_api_server_takes_the_path_of_a_service(mode: str) -> None:
+    """Each segment must be a subdomain as in RFC 1123."""
+    for webhook in webhooks(mode).values():
+        segments = webhook["clientConfig"]["service"]["path"].removeprefix("/").split("/")
+        assert [each for each in segments if not _SEGMENT.fullmatch(each)] == []
 
 
 @pytest.mark.parametrize("mode", MODES)
