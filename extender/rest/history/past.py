@@ -178,8 +178,8 @@ class Past:
         """Change the steps of all series. Readers see the coarser of both plans meanwhile."""
         self._place = max(place, self._place)
         for known in self._in_steps():
-            yield
-            for series in known.values():
+            for series in list(known.values()):
+                yield
                 series.change(PLANS[place])
         self._place = place
 

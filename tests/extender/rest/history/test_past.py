@@ -6,10 +6,11 @@ import pytest
 
 from core.ids import QueuePath
 from extender.rest.history.past import Past
-from extender.rest.history.rows import Rows
+from extender.rest.history.rows import MOST_RESOURCES, Rows
 from extender.rest.history.series import full_size
 from extender.rest.history.spans import DAY, FINEST, PLANS
 from tests.extender.rest.history.past_rows import Amounts, asked, make_row, make_rows, record, shown
+from tests.extender.rest.moment.steps import most_of
 
 ONE: Amounts = (1, 2, 3, 4)
 DAY_SECONDS = 24 * 3600
@@ -99,6 +100,18 @@ def test_each_plan_comes_when_the_one_before_it_does_not_fit(plan: int) -> None:
     record(past, 1001, flat(20), bound=bytes_for(20, plan) - 1)
     assert past.figures.plan == PLANS[min(plan + 1, len(PLANS) - 1)]
     assert past.figures.unrecorded == (plan == len(PLANS) - 1)
+
+
+@pytest.mark.rule("REST-45", "REST-50")
+@pytest.mark.parametrize("plan", [0, len(PLANS) - 1])
+def test_no_step_is_long_for_a_queue_with_as_many_resources_as_are_recorded(plan: int) -> None:
+    """10,000 lines and calls of Python take less than a millisecond."""
+    past, rows = Past(), make_rows({"root.a": {f"r{at:02}": ONE for at in range(MOST_RESOURCES)}})
+    for tick in range(1000, 1300):
+        record(past, tick, rows)
+    bound = rows[QueuePath("root.a")].size + MOST_RESOURCES * full_size(PLANS[plan])
+    assert most_of(past.record(1300, rows, bound=bound)) <= 10_000
+    assert (past.figures.plan, past.figures.series) == (PLANS[plan], MOST_RESOURCES)
 
 
 @pytest.mark.rule("REST-50")

@@ -15,6 +15,7 @@ from extender.rest.facts import Facts
 from extender.rest.moment import people, stored, trees, writing
 from extender.rest.moment.moment import Moment, Taking
 from extender.rest.moment.stored import StoredRows
+from extender.rest.projection.health import Found, HealthRound
 from tests.builders import START, make_ledger, make_pod, make_queue
 from tests.extender.rest.moment.steps import most_of
 
@@ -91,3 +92,10 @@ def test_rows_are_dropped_a_few_in_each_step() -> None:
         before, most = len(rows._pods), max(most, before - len(rows._pods))
     assert (len(rows._pods), len(rows.apps)) == (0, 0)
     assert most < 30
+
+
+@pytest.mark.rule("REST-11", "REST-45")
+def test_no_step_of_a_health_round_is_longer_with_many_nodes() -> None:
+    checks = HealthRound(Facts(make_ledger(nodes=2_000).view), Found())
+    assert most_of(iter(checks)) <= PER_STEP
+    assert checks.health.healthy
