@@ -86,6 +86,10 @@ class PaddockProcess:
         return self._program.running
 
     @property
+    def pid(self) -> int:
+        return self._program.pid
+
+    @property
     def cpu_seconds(self) -> float:
         return self._program.cpu_seconds
 

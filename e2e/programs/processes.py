@@ -99,6 +99,12 @@ class Program:
         return self._process is not None and self._process.poll() is None
 
     @property
+    def pid(self) -> int:
+        """The process id of the running process."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
     def cpu_seconds(self) -> float:
         """The CPU time of the running process so far."""
         assert self._process is not None

@@ -5,7 +5,6 @@ invalid amount and `ValueError` for an invalid timestamp.
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from sys import intern
@@ -234,8 +233,12 @@ def version_from(text: str) -> int:
 
 def seconds_from(timestamp: str | None) -> float:
     """Seconds since the epoch, from an RFC 3339 time. 0 without a timestamp. Raises ValueError."""
-    if not timestamp:
-        return 0.0
+    return _seconds_from(timestamp) if timestamp else 0.0
+
+
+@lru_cache(maxsize=1024)
+def _seconds_from(timestamp: str) -> float:
+    """Seconds of a time. Pods of one second, and all events of a pod, have the same text."""
     try:
         moment = datetime.fromisoformat(timestamp)
     except ValueError:
@@ -275,7 +278,7 @@ def _pull_secrets(spec: PodSpec) -> tuple[str, ...]:
 
 
 def _was_preempted(status: PodStatus) -> bool:
-    return any(
+    return bool(status.conditions) and any(
         each.type == "DisruptionTarget" and each.status == "True" and each.reason == "PreemptionByScheduler"
         for each in status.conditions or ()
     )
@@ -292,8 +295,10 @@ def _scheduled_at(status: PodStatus) -> float:
     # Only answers for people show it, so an invalid time is no error.
     for condition in status.conditions or ():
         if condition.type == "PodScheduled" and condition.status == "True":
-            with suppress(ValueError):
+            try:
                 return seconds_from(condition.last_transition_time)
+            except ValueError:
+                return 0.0
     return 0.0
 
 

@@ -59,7 +59,7 @@ def test_each_overlay_is_there_with_its_configurations() -> None:
     assert {(path.parent.name, path.stem.rsplit("-", 1)[1]) for path in CONFIGS} == {
         (overlay, variant)
         for overlay in OVERLAYS
-        for variant in ("plain", "scoped", "prioritize")
+        for variant in ("plain", "scoped", "prioritize", "direct")
         # Unscoped, a Paddock behind a Service would have to place its own pod.
         if (overlay, variant) != ("service", "plain")
     }
@@ -243,9 +243,12 @@ def test_each_verb_and_each_marker_stands_in_one_entry(path: Path) -> None:
         if key.endswith("Verb")
     ]
     expected = {"filter", "preempt", "bind"} | ({"prioritize"} if "prioritize" in path.name else set())
+    if "direct" in path.name:
+        expected -= {"bind"}
     assert sorted(verbs) == sorted((verb, verb) for verb in expected)
     scoped = "scoped" in path.name or path.parent.name == "service"
-    assert sorted(managed(config)) == (sorted(MARKERS) if scoped else [])
+    markers = [marker for marker in MARKERS if marker.removeprefix("paddock.dev/") in expected]
+    assert sorted(managed(config)) == (sorted(markers) if scoped else [])
 
 
 @pytest.mark.parametrize("path", [path for path in CONFIGS if managed(document(path))], ids=named)

@@ -1,6 +1,5 @@
 """A control plane with nodes and Paddock, and the rate at which pods are bound there."""
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,15 +12,12 @@ from e2e.programs.paddock import PaddockProcess
 from e2e.stands.stand import CONFIG_MAP, INSTALLED, NAMESPACE, document, eventually, rendered
 from e2e.stands.tenants import checksum
 
-NODES, PODS, LEAVES = 500, 2_000, 50
+NODES = 500
 QPS = 5_000
 """Calls a second that kube-scheduler may make: high, so that this is not what is measured."""
 
 GATED: Mapping[str, Any] = {"schedulingGates": [{"name": "paddock.dev/queue"}]}
 """The spec of a pod behind Paddock's gate, as the shipped policy would leave it."""
-
-TELL_FOR = 180.0
-"""Seconds that Paddock may take to tell 10,000 pods why they wait."""
 
 
 class Arena:
@@ -112,37 +108,3 @@ def extenders(url: str, verbs: tuple[str, ...]) -> list[Object]:
     if "prioritize" in verbs:
         entry["weight"] = 1
     return [entry]
-
-
-async def bound_while_created(here: Arena, called: list[Object]) -> float:
-    """Pods bound per second while they are created. ``called``: kube-scheduler's extenders."""
-    cluster = here.cluster
-    scheduler = await here.scheduler(called)
-    async with PodCache(cluster, cluster.namespace) as pods:
-        finish = Finish(pods)
-        manifests = (cluster.pod(f"p{at}", cpu="100m", queue=f"root.q{at % LEAVES}") for at in range(PODS))
-        creating = asyncio.create_task(cluster.create_pods(manifests, most=64))
-        await finish.until(PODS)
-        await creating
-        await scheduler.stop()
-        await here.delete_pods(pods)
-    return finish.rate
-
-
-async def backlog(here: Arena, count: int, queues: list[str]) -> float:
-    """Create gated pods in full queues of a new namespace; return the seconds until all have a reason."""
-    cluster = here.cluster
-    namespace = await cluster.create_namespace()
-    manifests = (
-        cluster.pod(f"waits-{at}", namespace=namespace, queue=queues[at % len(queues)], spec=GATED)
-        for at in range(count)
-    )
-    started = time.perf_counter()
-    await cluster.create_pods(manifests, most=64)
-
-    async def all_have_a_reason() -> bool:
-        done = await here.paddock.metric("paddock_effects_total", effect="SetCondition", outcome="done")
-        return done >= count
-
-    await eventually(all_have_a_reason, f"{count} pods are told why they wait", timeout=TELL_FOR)
-    return time.perf_counter() - started

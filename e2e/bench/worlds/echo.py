@@ -5,7 +5,7 @@ Its Bindings come from Paddock's own account.
 
 import asyncio
 import multiprocessing
-from contextlib import AsyncExitStack
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 import msgspec
@@ -19,17 +19,38 @@ class _Args(msgspec.Struct):
     names: msgspec.Raw = msgspec.field(name="NodeNames")
 
 
-def start_echo(control_plane: ControlPlane, stack: AsyncExitStack) -> str:
-    """Start the echo in a process of its own, until the stack ends, and return its address."""
-    port = free_port()
-    ours, theirs = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=_echo, args=(port, theirs), daemon=True)
-    process.start()
-    stack.callback(process.join)
-    stack.callback(process.terminate)
-    ours.send(str(control_plane.kubeconfig("paddock-certificate")))
-    ours.recv()
-    return f"http://127.0.0.1:{port}/v1"
+class Echo:
+    """The echo in a process of its own. ``url``: where kube-scheduler calls it."""
+
+    def __init__(self, control_plane: ControlPlane) -> None:
+        self._kubeconfig = str(control_plane.kubeconfig("paddock-certificate"))
+        self._port = free_port()
+        self._process: BaseProcess | None = None
+        self.url = f"http://127.0.0.1:{self._port}/v1"
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        assert self._process.pid is not None
+        return self._process.pid
+
+    async def start(self) -> None:
+        """Start the process, and wait until it answers."""
+        ours, theirs = multiprocessing.Pipe()
+        self._process = multiprocessing.get_context("spawn").Process(
+            target=_echo, args=(self._port, theirs), daemon=True
+        )
+        self._process.start()
+        # Without this, a process that ends before it is ready would go unnoticed.
+        theirs.close()
+        ours.send(self._kubeconfig)
+        await asyncio.to_thread(ours.recv)
+
+    async def stop(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+            await asyncio.to_thread(self._process.join)
+            self._process = None
 
 
 def _echo(port: int, ready: Any) -> None:

@@ -17,7 +17,6 @@ import uvloop
 from core.ids import PodUid
 from core.ledger.effects import OpenGate
 from e2e.programs.control_plane import ControlPlane
-from e2e.programs.processes import cpu_seconds_of
 from extender.kube.connection.api import ObjectMeta
 from extender.kube.connection.client import ApiClient, connect
 from extender.kube.effects.effector import Effector
@@ -33,11 +32,10 @@ class Opener:
         self._process: BaseProcess | None = None
 
     @property
-    def cpu_seconds(self) -> float:
-        """The CPU time of the running process."""
+    def pid(self) -> int:
         assert self._process is not None
         assert self._process.pid is not None
-        return cpu_seconds_of(self._process.pid)
+        return self._process.pid
 
     async def start(self) -> None:
         """Start the process, and wait until it has listed the pods."""
@@ -85,7 +83,7 @@ class _Gates:
     def on_deleted(self, key: str) -> None:
         pass
 
-    def on_listed(self, keys: frozenset[str], resource_version: str) -> None:
+    def on_listed(self, keys: frozenset[str]) -> None:
         pass
 
 

@@ -1,6 +1,7 @@
 """An engine and its verbs, connected as the server connects them, without an API server."""
 
 import asyncio
+import io
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +19,14 @@ from extender.telemetry.witness import DecisionWitness
 from extender.verbs.pure import PureVerbs
 from extender.views.journal import Journal
 from extender.views.recent_plans import RecentPlans
+
+
+class _Nowhere(io.StringIO):
+    """A log that no one reads."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
 
 Later = Callable[[float, Callable[[], None]], object]
 
@@ -43,7 +52,7 @@ def rig(
     ``later``: the loop's own by default. ``perform`` gets the effects, ``settled`` the settled pods.
     """
     loop = asyncio.get_running_loop()
-    nowhere = open("/dev/null", "w")  # noqa: SIM115 - for the whole run
+    nowhere = _Nowhere()
     engines: list[Engine] = []
     metrics = Metrics(lambda: engines[0].view)
     log = DecisionLog(loop.call_later, nowhere)

@@ -22,7 +22,7 @@ from e2e.stands.stand import Stand, eventually
 from extender.kube.connection.client import connect
 from extender.kube.effects.effector import Effector
 from extender.kube.watch.feeds import Feeds
-from extender.kube.watch.reflector import Silence
+from extender.kube.watch.reporting import Silence
 from extender.wire import kinds
 
 LABELS = {"tier": "db"}

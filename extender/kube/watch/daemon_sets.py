@@ -5,7 +5,7 @@ missing permission is reported once.
 """
 
 from extender.kube.connection.api import ApiError, KubeError
-from extender.kube.watch.reflector import Reporter
+from extender.kube.watch.reporting import Reporter
 
 _FORBIDDEN = (401, 403)
 

@@ -13,7 +13,8 @@ from extender.identity.request_header import (
     front_proxy_from,
 )
 from extender.kube.connection.api import ObjectMeta, Transport
-from extender.kube.watch.reflector import Reflector, Reporter
+from extender.kube.watch.reflector import Reflector
+from extender.kube.watch.reporting import Reporter
 
 Offer = Callable[[FrontProxy | None], None]
 """Callback for each change. With None, no connection counts as the proxy's."""

@@ -7,7 +7,8 @@ from typing import Generic, TypeVar
 from core.ledger import events as on
 from extender.kube.connection.api import namespace_and_name
 from extender.kube.connection.client import ApiClient
-from extender.kube.watch.reflector import Reflector, Reporter
+from extender.kube.watch.reflector import Reflector
+from extender.kube.watch.reporting import Reporter
 from extender.wire.kinds import WatchedKind
 
 Learn = Callable[[on.Event], None]

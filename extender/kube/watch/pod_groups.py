@@ -18,7 +18,8 @@ from core.workload.pod_group import PodGroupFacts
 from extender.kube.connection.api import ApiError, KubeError, MalformedAnswer
 from extender.kube.connection.client import ApiClient
 from extender.kube.watch.objects import Learn, object_reflector
-from extender.kube.watch.reflector import Reflector, Reporter
+from extender.kube.watch.reflector import Reflector
+from extender.kube.watch.reporting import Reporter
 from extender.wire.kinds import pod_groups_at
 
 CHECKED_EVERY = 60.0

@@ -24,6 +24,8 @@ from extender.kube.connection.api import (
     Transport,
     error_from,
 )
+from extender.kube.watch.reporting import Reporter, Silence
+from extender.kube.watch.sieve import Sieve
 
 T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
@@ -65,32 +67,6 @@ class Sink(Protocol[T_contra]):
         """Take the keys of a complete list, after its items. Any other known item has been deleted."""
 
 
-class Reporter(Protocol):
-    """Receiver of reports about lists and failures. ``kind``: that of the reflector."""
-
-    def listed(self, kind: str, items: int, seconds: float, /) -> None:
-        """Report a complete list and its duration."""
-
-    def undecodable(self, kind: str, name: str, error: str, /) -> None:
-        """Report an invalid item. It was skipped, and its last valid state stays in force."""
-
-    def interrupted(self, kind: str, error: KubeError, pause: float, /) -> None:
-        """Report that a list or watch failed. It is tried again after ``pause`` seconds."""
-
-
-class Silence:
-    """A reporter that ignores all reports."""
-
-    def listed(self, kind: str, items: int, seconds: float, /) -> None:
-        """Ignore a list."""
-
-    def undecodable(self, kind: str, name: str, error: str, /) -> None:
-        """Ignore an invalid item."""
-
-    def interrupted(self, kind: str, error: KubeError, pause: float, /) -> None:
-        """Ignore a failure."""
-
-
 class _ListMeta(msgspec.Struct):
     resource_version: str = msgspec.field(default="", name="resourceVersion")
     next: str = msgspec.field(default="", name="continue")
@@ -112,6 +88,9 @@ class _Identified(msgspec.Struct):
 
 _page_from = msgspec.json.Decoder(_Page).decode
 _event_from = msgspec.json.Decoder(_Event).decode
+_STARTS = tuple(
+    (f'{{"type":"{kind}","object":'.encode(), kind) for kind in ("MODIFIED", "ADDED", "DELETED", "BOOKMARK")
+)
 _identified_from = msgspec.json.Decoder(_Identified).decode
 
 
@@ -125,6 +104,7 @@ class Reflector(Generic[T]):
     ``caught_up()``: called after each list, once the watch has passed the changes made during the list.
     ``watch_timeout``, ``idle_timeout``, ``page_timeout``: seconds.
     ``uniform(low, high)``: source of random numbers, for jitter.
+    ``sieve``: holds back updates of the watch that change nothing known. None passes all.
     """
 
     def __init__(
@@ -148,6 +128,7 @@ class Reflector(Generic[T]):
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         uniform: Callable[[float, float], float] = random.uniform,
+        sieve: Sieve[T] | None = None,
     ) -> None:
         self.kind = kind or path.rpartition("/")[2]
         #: Set after the first complete list. Never cleared.
@@ -179,6 +160,7 @@ class Reflector(Generic[T]):
         self._clock = clock
         self._sleep = sleep
         self._uniform = uniform
+        self._sieve = sieve
         self._version = ""
         self._broken = False
         self._failures = 0
@@ -254,6 +236,8 @@ class Reflector(Generic[T]):
         started = self._clock()
         self._mark, self._mark_due = "", False
         self._requested()
+        if self._sieve is not None:
+            self._sieve.clear()
         found, keys, version = await self._pages()
         if self._order is not None and not self.synced.is_set():
             # Only the first list is sorted, while there are no calls yet: 50,000 items take 30 ms.
@@ -336,40 +320,66 @@ class Reflector(Generic[T]):
         ) as lines:
             async for line in lines:
                 self.last_heard = self._clock()
-                self._on_line(line)
+                self.take(line)
                 lines_read += 1
                 if lines_read % _EVENTS_AT_ONCE == 0:
                     await asyncio.sleep(0)
 
-    def _on_line(self, line: bytes) -> None:
-        try:
-            event = _event_from(line)
-        except ValueError as error:
-            raise MalformedAnswer(f"watch of {self.kind}: {error}") from error
-        if event.type == "ERROR":
-            raise error_from(0, bytes(event.object))
-        meta = _meta_from(event.object)
-        if event.type != "BOOKMARK":
-            self._on_event(event, meta)
+    def take(self, line: bytes) -> None:
+        """Take a line of a watch. Raises `KubeError` if the watch cannot continue."""
+        kind, raw, meta = self._parts_of(line)
+        if kind == "ERROR":
+            raise error_from(0, raw)
+        if kind != "BOOKMARK":
+            self._on_event(kind, raw, meta)
         if meta.resource_version:
             self._version = meta.resource_version
             self._check_for_mark()
         self.error = ""
 
-    def _on_event(self, event: _Event, meta: ObjectMeta) -> None:
+    def _parts_of(self, line: bytes) -> tuple[str, bytes, ObjectMeta]:
+        """Type, object and metadata of a line. Raises `MalformedAnswer` for invalid JSON."""
+        for start, kind in _STARTS:
+            if line.startswith(start) and line.endswith(b"}"):
+                # In the API server's own form. Reading the metadata checks the whole object.
+                raw = line[len(start) : -1]
+                meta = self._meta_of(raw)
+                if meta is not None:
+                    return kind, raw, meta
+        try:
+            event = _event_from(line)
+        except ValueError as error:
+            raise MalformedAnswer(f"watch of {self.kind}: {error}") from error
+        raw = bytes(event.object)
+        return event.type, raw, self._meta_of(raw) or ObjectMeta()
+
+    def _meta_of(self, raw: bytes) -> ObjectMeta | None:
+        """Metadata of an object, None for invalid metadata."""
+        try:
+            return self._sieve.meta_of(raw) if self._sieve is not None else _identified_from(raw).metadata
+        except ValueError:
+            return None
+
+    def _on_event(self, kind: str, raw: bytes, meta: ObjectMeta) -> None:
         self.events += 1
-        if event.type == "DELETED":
+        if kind == "DELETED":
             if not (key := self._key(meta)):
                 # The error causes a list, which shows the deleted item.
                 raise MalformedAnswer(f"a deleted one of {self.kind} cannot be told from others")
+            if self._sieve is not None:
+                self._sieve.drop(key)
             self._sink.on_deleted(key)
             return
+        if self._sieve is not None and self._sieve.is_repeat():
+            return
         try:
-            item = self._decode(bytes(event.object))
+            item = self._decode(raw)
         except Exception as error:  # noqa: BLE001 one bad object must not hide all others
             self._reporter.undecodable(self.kind, meta.full_name, f"{type(error).__name__}: {error}")
         else:
             self._sink.on_changed(item)
+            if self._sieve is not None:
+                self._sieve.took(item)
 
 
 def _slices(items: Sequence[Any]) -> Iterator[Sequence[Any]]:

@@ -15,7 +15,16 @@ from core.workload.nodes.affinity import (
     Term,
     Toleration,
 )
-from extender.wire.objects.pod import OwnerReference, PodAffinity, PodSpec, SelectorRequirement, SelectorTerm
+from extender.wire.objects.pod import (
+    ContainerPort,
+    OwnerReference,
+    PodAffinity,
+    PodSpec,
+    PodToleration,
+    SelectorRequirement,
+    SelectorTerm,
+    SpreadConstraint,
+)
 
 _MOST_LISTED = 8 * MOST_WEIGHED
 """Terms, expressions, labels and tolerations of a pod that are compared for equality, at most."""
@@ -26,24 +35,37 @@ def constraints_from(spec: PodSpec) -> Constraints:
 
     Returns `UNREAD` for constraints that are too large to evaluate.
     """
-    required = spec.affinity.node_affinity if spec.affinity is not None else None
+    affinity = spec.affinity
+    required = affinity.node_affinity if affinity is not None else None
     terms = required.required if required is not None else None
     if not (spec.node_selector or terms is not None or spec.tolerations):
         return ANYWHERE
     found = terms.node_selector_terms or () if terms is not None else ()
     if not _is_read(spec, found):
         return UNREAD
-    made = Constraints(
-        tuple(sorted((spec.node_selector or {}).items())),
-        tuple(dict.fromkeys(map(_term, found))) if terms is not None else None,
-        tuple(
-            dict.fromkeys(
-                Toleration(each.key, each.operator or "Equal", each.value, each.effect)
-                for each in spec.tolerations or ()
-            )
-        ),
-    )
-    return _one_of_each(made) if made.weight <= MOST_WEIGHED else UNREAD
+    selector = tuple(sorted(spec.node_selector.items())) if spec.node_selector else ()
+    tolerations = tuple(spec.tolerations or ())
+    if terms is None:
+        return _without_terms(selector, tolerations)
+    return _one_of_each(_made(selector, tuple(dict.fromkeys(map(_term, found))), tolerations))
+
+
+def _made(
+    selector: tuple[tuple[str, str], ...],
+    terms: tuple[Term, ...] | None,
+    tolerations: tuple[PodToleration, ...],
+) -> Constraints:
+    read = (Toleration(each.key, each.operator or "Equal", each.value, each.effect) for each in tolerations)
+    made = Constraints(selector, terms, tuple(dict.fromkeys(read)))
+    return made if made.weight <= MOST_WEIGHED else UNREAD
+
+
+@lru_cache(maxsize=4096)
+def _without_terms(
+    selector: tuple[tuple[str, str], ...], tolerations: tuple[PodToleration, ...]
+) -> Constraints:
+    """Constraints without required terms, as most pods have them. Found by what is written."""
+    return _one_of_each(_made(selector, None, tolerations))
 
 
 def _is_read(spec: PodSpec, terms: Sequence[SelectorTerm]) -> bool:
@@ -51,6 +73,8 @@ def _is_read(spec: PodSpec, terms: Sequence[SelectorTerm]) -> bool:
     count = len(terms) + len(spec.tolerations or ()) + len(spec.node_selector or ())
     if count > _MOST_LISTED:
         return False
+    if not terms:
+        return True
     expressions = [each for term in terms for each in (term.match_expressions, term.match_fields) if each]
     count += sum(map(len, expressions))
     if count > _MOST_LISTED:
@@ -103,16 +127,25 @@ def is_complex(spec: PodSpec) -> bool:
     affinity = spec.affinity
     return bool(
         (affinity is not None and (_requires(affinity.pod_affinity) or _requires(affinity.pod_anti_affinity)))
-        or any(each.when_unsatisfiable == "DoNotSchedule" for each in spec.topology_spread_constraints or ())
+        or (spec.topology_spread_constraints and _spreads(spec.topology_spread_constraints))
         or has_volumes(spec)
         or spec.resource_claims
-        or any(port.host_port for each in spec.containers or () for port in each.ports or ())
+        or (spec.containers and any(each.ports and _has_host_port(each.ports) for each in spec.containers))
     )
 
 
 def has_volumes(spec: PodSpec) -> bool:
     """True if a pod has volumes by claims, its own ephemeral ones included."""
-    return any(each.persistent_volume_claim or each.ephemeral for each in spec.volumes or ())
+    volumes = spec.volumes
+    return bool(volumes) and any(each.persistent_volume_claim or each.ephemeral for each in volumes or ())
+
+
+def _spreads(constraints: Iterable[SpreadConstraint]) -> bool:
+    return any(each.when_unsatisfiable == "DoNotSchedule" for each in constraints)
+
+
+def _has_host_port(ports: Iterable[ContainerPort]) -> bool:
+    return any(port.host_port for port in ports)
 
 
 def _requires(affinity: PodAffinity | None) -> bool:

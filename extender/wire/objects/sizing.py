@@ -7,7 +7,7 @@ Many pods have the same requests, so results are cached: equal requests give the
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -15,7 +15,15 @@ from core.errors import QuantityError
 from core.quantity import canonical, kubernetes_amount
 from core.resource import ZERO, Resource
 from extender.wire.objects.node import WireNode
-from extender.wire.objects.pod import Container, ContainerStatus, Quantities, Quantity, WirePod, WireResources
+from extender.wire.objects.pod import (
+    Container,
+    ContainerStatus,
+    PodSpec,
+    Quantities,
+    Quantity,
+    WirePod,
+    WireResources,
+)
 
 MARKER_PREFIX: Final = "paddock.dev/"
 FILTER_MARKER: Final = "paddock.dev/filter"
@@ -36,6 +44,7 @@ _has_digits: Final = re.compile(r"[1-9]").search
 _ONE_POD: Final = Resource({"pods": 1})
 _POD_LEVEL_NAMES: Final = frozenset({"cpu", "memory"})
 _POD_LEVEL_PREFIX: Final = "hugepages-"
+_NO_STATUSES: Final[Mapping[str, ContainerStatus]] = {}
 
 
 def pod_size(pod: WirePod) -> Resource:
@@ -115,7 +124,7 @@ class _ContainerValues:
         if in_effect is not None and self._infeasible:
             return _requested(in_effect, name)
         value = _requested(container.resources, name, self._names)
-        if status is not None:
+        if status is not None and status.allocated_resources:
             value = value.largest(amounts_of(status.allocated_resources, "container", name))
         return value if in_effect is None else value.largest(_requested(in_effect, name))
 
@@ -138,19 +147,18 @@ def _names_read(pod: WirePod) -> tuple[frozenset[str] | None, int]:
     Zero amounts are ignored if the pod has more than `MOST_NAMES` requests.
     """
     spec = pod.spec
-    written = [
-        each.resources.requests
-        for each in (*(spec.containers or ()), *(spec.init_containers or ()))
-        if each.resources is not None and each.resources.requests
-    ]
-    if sum(map(len, written)) <= MOST_NAMES:
+    written = [each.resources.requests for each in _containers_of(spec) if each.resources is not None]
+    if sum([len(each) for each in written if each]) <= MOST_NAMES:
         return None, 0
-    names = {name for each in written for name, amount in each.items() if _has_digits(str(amount))}
+    pairs = (pair for each in written for pair in (each or {}).items())
+    names = {name for name, amount in pairs if _has_digits(str(amount))}
     read = sorted(names, key=lambda name: (name not in _OF_EVERY_POD, name))[:MOST_NAMES]
     return frozenset(read), len(names) - len(read)
 
 
-def _by_name(*groups: Iterable[ContainerStatus] | None) -> dict[str, ContainerStatus]:
+def _by_name(*groups: Iterable[ContainerStatus] | None) -> Mapping[str, ContainerStatus]:
+    if not any(groups):
+        return _NO_STATUSES
     return {status.name: status for group in groups if group for status in group}
 
 
@@ -166,15 +174,20 @@ def _resize_is_infeasible(pod: WirePod) -> bool:
 def markers_of(pod: WirePod) -> tuple[str, ...]:
     """Marker resources that a pod requests, sorted."""
     # The API server copies limits of extended resources into requests.
-    spec = pod.spec
     markers = {
         name
-        for container in (*(spec.containers or ()), *(spec.init_containers or ()))
+        for container in _containers_of(pod.spec)
         if container.resources is not None
         for name in container.resources.requests or ()
         if name.startswith(MARKER_PREFIX)
     }
     return _one_of_each(tuple(sorted(markers))) if markers else ()
+
+
+def _containers_of(spec: PodSpec) -> Sequence[Container]:
+    """All containers of a pod, init containers last."""
+    containers = spec.containers or ()
+    return [*containers, *spec.init_containers] if spec.init_containers else containers
 
 
 def asks_filter(markers: tuple[str, ...]) -> bool:

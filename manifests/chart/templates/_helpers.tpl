@@ -94,7 +94,7 @@ roleRef:
 {{/* Values that contradict each other. */}}
 {{- define "paddock.checked" -}}
 {{- if and (eq .Values.mode "service") (eq .Values.scheduler.form "plain") -}}
-{{- fail "mode service has no form plain, since Paddock's own pod would wait for Paddock: set scheduler.form to scoped or prioritize" -}}
+{{- fail "mode service has no form plain, since Paddock's own pod would wait for Paddock: set scheduler.form to scoped, prioritize or direct" -}}
 {{- end -}}
 {{- if and (eq .Values.mode "service") (eq .Values.tls.source "none") -}}
 {{- fail "in mode service calls leave their host: set tls.source to secret or certManager" -}}

@@ -3,12 +3,16 @@
 {{- $mode := .Values.mode }}
 {{- $form := .Values.scheduler.form }}
 {{- $scoped := eq (include "paddock.scoped" .) "true" }}
-{{- $prioritize := eq $form "prioritize" -}}
+{{- $prioritize := eq $form "prioritize" }}
+{{- $direct := eq $form "direct" -}}
 # kube-scheduler's configuration for {{ if eq $mode "sidecar" }}the scheduler that runs beside Paddock in one pod
 {{- else if eq $mode "kubeadm" }}a kubeadm control plane, where Paddock runs inside the scheduler's static pod
 {{- else }}an existing kube-scheduler that reaches Paddock at a Service{{ end }}.
 {{ if $prioritize -}}
 # prioritize: as {{ if $scoped }}scoped{{ else }}plain{{ end }}, and Paddock also orders the nodes. Every node is scored, which makes each filter call larger.
+{{- else if $direct -}}
+# direct: as {{ if $scoped }}scoped{{ else }}plain{{ end }}, but kube-scheduler writes each Binding itself, which costs a call less for each pod. Pod groups
+# do not start together, since they wait in bind calls.
 {{- else if $scoped -}}
 # scoped: only pods marked by manifests/policies are sent to Paddock, each verb by a marker of its own.
 {{- else -}}
@@ -71,8 +75,10 @@ extenders:
 {{- if $scoped }}
 {{ include "paddock.extender" (dict "root" . "verbs" (list "preempt")) }}
 {{- end }}
+{{- if not $direct }}
 # A bind call may be held for up to 100 s (paddock.bind.deadline), so the time-out is longer.
 {{ include "paddock.extender" (dict "root" . "verbs" (list "bind")) }}
+{{- end }}
 {{- end }}
 
 {{/* An entry of `extenders`: (dict "root" $ "verbs" list "first" true for the one that holds the anchor) */}}

@@ -16,7 +16,7 @@ SERVED: Mapping[str, tuple[str, ...]] = {
     "v1.36.2": (V1, V1_BETA),
 }
 """Policies that an API server of each minor version may serve."""
-MODES, FORMS = ("sidecar", "service", "kubeadm"), ("plain", "scoped", "prioritize")
+MODES, FORMS = ("sidecar", "service", "kubeadm"), ("plain", "scoped", "prioritize", "direct")
 IMAGES = {"images": {"paddock": {"repository": "r/paddock"}, "scheduler": {"repository": "r/kube-scheduler"}}}
 _DIGEST = "sha256:" + "0" * 64
 _OFF, _ON = {"enabled": False}, {"enabled": True}

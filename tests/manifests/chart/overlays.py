@@ -18,9 +18,9 @@ _EVERYTHING: dict[str, Any] = {
     "adopt": {"enabled": True},
 }
 _FORMS = {
-    "sidecar": ("plain", "scoped", "prioritize"),
-    "kubeadm": ("plain", "scoped", "prioritize"),
-    "service": ("scoped", "prioritize"),
+    "sidecar": ("plain", "scoped", "prioritize", "direct"),
+    "kubeadm": ("plain", "scoped", "prioritize", "direct"),
+    "service": ("scoped", "prioritize", "direct"),
 }
 _ROLES = (
     "core",

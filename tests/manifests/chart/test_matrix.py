@@ -50,7 +50,7 @@ def test_it_renders_and_passes_lint(name: str) -> None:
 
 
 def test_all_cases_are_there() -> None:
-    assert len(INSTALLED) == 96
+    assert len(INSTALLED) == 132
 
 
 @pytest.mark.parametrize("name", INSTALLED)

@@ -154,7 +154,7 @@ MISTAKES: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     ),
     "plain at a Service": (
         {**IMAGES, "mode": "service", "tls": {"source": "secret"}},
-        ("set scheduler.form to scoped or prioritize",),
+        ("set scheduler.form to scoped, prioritize or direct",),
     ),
     "a Service without TLS": (
         {**IMAGES, "mode": "service", "scheduler": {"form": "scoped"}},

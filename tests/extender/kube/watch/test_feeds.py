@@ -13,7 +13,7 @@ from extender.configuration.sources import ConfigMapData
 from extender.kube.connection.api import KubeError
 from extender.kube.connection.client import ApiClient
 from extender.kube.watch.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
-from extender.kube.watch.reflector import Silence
+from extender.kube.watch.reporting import Silence
 from extender.wire import kinds
 from tests.extender.fake_api import FakeApi
 from tests.extender.reflector_bench import cancelled, until

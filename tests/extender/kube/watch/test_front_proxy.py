@@ -10,7 +10,7 @@ import pytest
 from extender.identity.request_header import FrontProxy
 from extender.kube.connection.client import ApiClient
 from extender.kube.watch.front_proxy import front_proxy_reflector
-from extender.kube.watch.reflector import Silence
+from extender.kube.watch.reporting import Silence
 from tests.extender.fake_api import FakeApi
 from tests.extender.reflector_bench import until
 

@@ -13,7 +13,7 @@ from core.workload.gangs.gang import GroupSource, PodGroup
 from core.workload.pod_group import GroupKey, PodGroupFacts, Terms
 from extender.kube.connection.client import ApiClient
 from extender.kube.watch.pod_groups import PodGroupFeed
-from extender.kube.watch.reflector import Silence
+from extender.kube.watch.reporting import Silence
 from extender.wire.annotations.gang import PLUGIN_GROUP, POD_GROUP_MIN, POD_GROUP_NAME, pod_group_from
 from extender.wire.objects.pod_group import POD_GROUP, pod_group_facts_from
 from extender.wire.translate import POD, pod_from

@@ -1,0 +1,117 @@
+"""The sides of a round: without an extender, and each shipped form with an echo and with Paddock."""
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from e2e.bench.rates.figures import NONE
+from e2e.bench.worlds.echo import Echo
+from e2e.bench.worlds.opener import Opener
+from e2e.cluster.client import Cluster, Object
+from e2e.programs.paddock import PaddockProcess
+from e2e.stands.stand import CONFIG_MAP, INSTALLED, NAMESPACE, document, manifest, rendered, scheduler_config
+
+PADDOCK, ECHO, LOOP = "paddock", "echo", "loop"
+OVERLAY = "kubeadm"
+QPS = {"qps": 1_000, "burst": 1_000}
+"""Calls a second of kube-scheduler, the same for all sides."""
+
+FORMS: Mapping[str, str] = {
+    "plain": "scheduler-config-plain.yaml",
+    "prioritize": "scheduler-config-prioritize.yaml",
+    "direct": "scheduler-config-direct.yaml",
+    "gated": "scheduler-config-scoped.yaml",
+}
+"""The shipped file of each form. ``gated``: with gates and markers by policy, and the markers cut."""
+
+GATED = "gated"
+MARKERS = '["paddock.dev/filter", "paddock.dev/preempt", "paddock.dev/bind"]'
+CUT = '["paddock.dev/preempt"]'
+CHANGING = ("policies/mark-managed-pods.yaml", "gates/gate-managed-pods.yaml")
+
+
+class Decider(Protocol):
+    """A program that decides about pods, or stands for one."""
+
+    async def start(self) -> None: ...
+
+    async def stop(self) -> object: ...
+
+    @property
+    def pid(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A form and who decides in it. ``form`` is empty without an extender."""
+
+    name: str
+    form: str = ""
+    by: str = ""
+
+    @property
+    def gated(self) -> bool:
+        return self.form == GATED
+
+
+def sides() -> list[Side]:
+    """All sides: none, an echo and Paddock in each form. The echo of gates is a loop that opens each."""
+    found = [Side(NONE)]
+    for form in FORMS:
+        other = LOOP if form == GATED else ECHO
+        found += [Side(f"{form}, {other}", form, other), Side(f"{form}, {PADDOCK}", form, PADDOCK)]
+    return found
+
+
+def twin(side: Side) -> str:
+    """The name of the side that decides nothing in the same form."""
+    return f"{side.form}, {LOOP if side.gated else ECHO}"
+
+
+def configuration(side: Side, url: str) -> Object:
+    """kube-scheduler's configuration as shipped, but for its address and `QPS`."""
+    config = scheduler_config(f"{OVERLAY}/{FORMS[side.form or 'plain']}", url)
+    config["clientConnection"] = dict(QPS)
+    if not side.form:
+        config["extenders"] = []
+    return config
+
+
+async def install(cluster: Cluster, tree: Mapping[str, Any]) -> None:
+    """Install Paddock's account, roles and queues."""
+    for thing in rendered(OVERLAY):
+        if thing["kind"] in INSTALLED:
+            await cluster.apply(thing)
+    await cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": document(tree)})
+
+
+def policies() -> list[Object]:
+    """The shipped policies of the gated form, with the markers cut to the one that it needs."""
+    found = [thing for path in CHANGING for thing in manifest(path)]
+    for thing in found:
+        for variable in thing["spec"].get("variables", ()):
+            if variable["name"] == "markers":
+                assert variable["expression"] == MARKERS
+                variable["expression"] = CUT
+    return found
+
+
+def decider(side: Side, cluster: Cluster, stack: AsyncExitStack) -> tuple[Decider | None, str]:
+    """The side's decider, not started, and its address."""
+    control_plane = cluster.control_plane
+    if side.by == PADDOCK:
+        paddock = PaddockProcess(control_plane.kubeconfig("paddock-certificate"), Path(control_plane.folder))
+        stack.push_async_callback(paddock.stop)
+        return paddock, paddock.url
+    if side.by == ECHO:
+        echo = Echo(control_plane)
+        stack.push_async_callback(echo.stop)
+        return echo, echo.url
+    if side.by == LOOP:
+        loop = Opener(control_plane, cluster.namespace)
+        stack.push_async_callback(loop.stop)
+        # The markers make kube-scheduler call preempt only, and it has no reason to.
+        return loop, "http://127.0.0.1:9/v1"
+    return None, "http://127.0.0.1:9/v1"

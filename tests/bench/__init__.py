@@ -1,0 +1,1 @@
+"""Arithmetic of the benchmarks of a cluster, on readings and times that are made up."""
