@@ -25,6 +25,7 @@ class Code(StrEnum):
     GANG_TOO_LARGE = "GangTooLarge"
     GANG_NOT_FIFO = "GangNotFifo"
     RESERVATION_TIMEOUT = "ReservationTimeout"
+    QUEUE_CLOSED = "QueueClosed"
     MAX_APPLICATIONS_REACHED = "MaxApplicationsReached"
     USER_MAX_APPLICATIONS_REACHED = "UserMaxApplicationsReached"
     GROUP_MAX_APPLICATIONS_REACHED = "GroupMaxApplicationsReached"

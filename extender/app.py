@@ -11,6 +11,7 @@ from typing import Any
 
 from core.ledger import events as on
 from core.ledger.effects import EndWait, PostEvent, ResolveGroups
+from extender.administration import Administration
 from extender.auditing import Auditing
 from extender.checking.verdict import validation_of
 from extender.configuration.missing_notice import MissingNotice
@@ -19,7 +20,7 @@ from extender.engine.engine import CLEAN_EVERY, Engine
 from extender.engine.outward import Outward
 from extender.first_queues import FirstQueues
 from extender.front_door import DoorPlaces, FrontDoor
-from extender.host.clocks import clock_of_host, steady_clock
+from extender.host.clocks import call_later, clock_of_host, steady_clock
 from extender.host.garbage_collector import freeze_survivors, unfreeze
 from extender.host.user_groups import HostGroups
 from extender.http.door import Door
@@ -56,8 +57,6 @@ from extender.wire.kinds import DAEMON_SETS
 
 TICK = 0.1
 """Seconds between two checks for expired timers. A turn's lease may be too long by this much."""
-
-SKEW_WARNED = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +101,19 @@ class App:
         self._preemptions = RecentPlans()
         witness = RestWitness(
             DecisionWitness(
-                self._journal, log, DecisionLog(_later), self.metrics, self._preemptions, clock=self._clock
+                self._journal,
+                log,
+                DecisionLog(call_later),
+                self.metrics,
+                self._preemptions,
+                clock=self._clock,
             ),
             lambda: self._rest,
         )
         self.engine = Engine(
             Outward(
                 self._clock,
-                _later,
+                call_later,
                 self._perform,
                 witness,
                 lambda: self._leadership.held,
@@ -135,7 +139,7 @@ class App:
             host=socket.gethostname(),
             clock=clock_of_host,
             wall=time.time,
-            began=lambda: self.engine.learn(on.ActingBegan()),
+            began=lambda: self._administration.began(),
             ended=lambda: self.engine.learn(on.ActingEnded()),
         )
         self._reporting = Reporting(
@@ -175,8 +179,19 @@ class App:
         )
         self._first_queues = FirstQueues(client, options.namespace, self.configuration, self._leadership, log)
         self._config_maps = ConfigMapFeed(client, options.namespace, self._offers.offer, self._reporting)
+        self._administration = Administration(
+            client,
+            options.namespace,
+            engine=self.engine,
+            settings=lambda: self.configuration.settings,
+            configured=self._configured,
+            leadership=self._leadership,
+            reporting=self._reporting,
+            perform=self._perform,
+            unready=self._unready,
+        )
         self._feeds = Feeds(
-            client, self.engine.learn, reporter=self._reporting, configured=self._configured.wait
+            client, self.engine.learn, reporter=self._reporting, configured=self._administration.wait_read
         )
         self._readiness = Readiness(
             self.configuration,
@@ -186,13 +201,14 @@ class App:
             self._configured,
             self.synced,
             lambda: {"first queues": self._first_queues.problem, **self.front_door.notes()},
+            self._administration.problem,
         )
         self._rest = RestService(
             self.engine,
             self.configuration,
             clock=self._clock,
             version=version(),
-            validate=self._validated,
+            validate=lambda text: validation_of(text, active=self.configuration.checksum),
             unready=self._unready,
             on_bug=self._on_bug,
             log_level=self._options.log_level,
@@ -209,6 +225,7 @@ class App:
             client,
             endpoints=self._endpoints,
             explanations=self._explanations,
+            acting=self._administration.acting,
             webhook=webhook_of(lambda: self.engine.view, self._offers, options.namespace),
             settings=lambda: self.configuration.settings,
             configured=self._configured,
@@ -233,6 +250,7 @@ class App:
             group.create_task(self._confirming.run())
             group.create_task(self._follow_configuration())
             group.create_task(self._offers.take())
+            group.create_task(self._administration.run())
             group.create_task(self._feeds.run())
             group.create_task(self._run_timers())
             group.create_task(self._become_ready())
@@ -309,7 +327,7 @@ class App:
         self._log.info("Paddock is ready", pods=sum(1 for _ in self.engine.view.pods()))
 
     async def _run_timers(self) -> None:
-        warned, cleaned = False, self._clock()
+        cleaned = self._clock()
         while True:
             await asyncio.sleep(TICK)
             self.engine.pass_time()
@@ -320,14 +338,7 @@ class App:
                 self.engine.clean()
             self.metrics.daemon_sets.set(self._feeds.of(DAEMON_SETS).synced.is_set())
             self.metrics.leading.set(self._leadership.held)
-            skew = self._client.clock_skew
-            self.metrics.skew.set(skew)
-            if (abs(skew) > SKEW_WARNED) != warned:
-                warned = not warned
-                log = self._log.warning if warned else self._log.info
-                far = "more than" if warned else "less than"
-                text = f"clock differs from the API server's by {far} {SKEW_WARNED:g} s"
-                log(text, seconds=round(skew, 1), above_limit=warned)
+            self._reporting.clock_differs(self._client.clock_skew)
 
     # -- what the ports show --------------------------------------------------------------------------------
 
@@ -350,9 +361,6 @@ class App:
         self.metrics.measured(verb, seconds, fault)
         if fault:
             self._rest.memory.faults.called(fault, now=self._clock())
-
-    def _validated(self, text: bytes) -> Mapping[str, Any]:
-        return validation_of(text, active=self.configuration.checksum)
 
     def _unready(self) -> str:
         """Return why the REST interface cannot answer yet, or empty (REST-43)."""
@@ -380,15 +388,8 @@ class App:
             yunikorn_metrics=Exposition(self.metrics.yunikorn_pieces),
             audit=self._auditing.once,
             preemptions=self._preemptions.latest_first,
-            story=self._story,
+            story=lambda namespace, name: story_of(self.engine.view, self._journal, namespace, name),
         )
-
-    def _story(self, namespace: str, name: str) -> Mapping[str, Any] | None:
-        return story_of(self.engine.view, self._journal, namespace, name)
-
-
-def _later(seconds: float, call: Any) -> object:
-    return asyncio.get_running_loop().call_later(seconds, call)
 
 
 async def serve(options: Options, log: Logger) -> None:

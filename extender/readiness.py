@@ -25,6 +25,8 @@ class Readiness:
     synced: asyncio.Event
     #: Notes about the ports with a login.
     door_notes: Callable[[], Mapping[str, str]]
+    #: Why what administrators ordered is not known; empty if it is, or does not count.
+    actions_problem: Callable[[], str]
     #: Time of the start on the monotonic clock.
     started: float = field(default_factory=time.monotonic)
 
@@ -36,6 +38,7 @@ class Readiness:
         return {
             "configured": "" if self.configured.is_set() else self._not_configured(),
             "synced": "" if self.synced.is_set() else waiting,
+            "actions": self.actions_problem(),
         }
 
     def notes(self) -> Mapping[str, str]:

@@ -26,6 +26,7 @@ from core.ledger.outcomes import (
     RemovalPurpose,
 )
 from core.ledger.settings import LedgerSettings
+from core.queues.closing import Closures
 from core.queues.spec import PartitionSpec
 from core.reasons import Code, Refusal, SentRefusal
 from core.workload.pod import PodFacts
@@ -98,6 +99,13 @@ class SettingsRead:
     """Settings were read before any document. They say which pods must wait for one (F-4)."""
 
     settings: LedgerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ActionsRead:
+    """The actions of administrators were read, or written (ACT-3). ``closed``: all closed queues (ACT-10)."""
+
+    closed: Closures
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +352,7 @@ Event = (
     | KindUnserved[Any, Any]
     | Configured
     | SettingsRead
+    | ActionsRead
     | PodOffered
     | PodRead
     | FilterCalled

@@ -24,7 +24,12 @@ from core.ledger.applications.classification import (
     place_refused_for_number,
 )
 from core.ledger.applications.lifecycle import leave_parents, pass_time
-from core.ledger.applications.queues import configure_queues, remove_idle_queues
+from core.ledger.applications.queues import (
+    close_queues,
+    configure_queues,
+    open_due_queues,
+    remove_idle_queues,
+)
 from core.ledger.applications.rejection import report_all_later, report_due
 from core.ledger.applications.user_groups import forget_groups, learn_groups
 from core.ledger.audit.drift import Drift
@@ -136,6 +141,8 @@ class Ledger:
                 time_leases(self._state)
                 report_all_later(self._state)
                 yield from place_refused_for_number(self._state)
+            case on.ActionsRead(closed):
+                close_queues(self._state, closed)
             case on.PodWoken():
                 note_woken(self._state, event)
             case on.GateHeld() | on.GateReportFailed():
@@ -315,5 +322,6 @@ class Ledger:
         yield from place_overdue(state)
         report_due(state)
         pass_time(state)
+        open_due_queues(state)
         report_unguarded(state)
         report_long_holds(state)

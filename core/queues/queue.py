@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import dataclass
 
 from core.ids import ROOT, AppId, QueuePath
 from core.queues.properties import QueueProperties, inherited, properties_from
@@ -10,6 +11,20 @@ from core.resource import Limit, Resource, Tally
 
 NO_PRIORITY = -(2**31)
 """Priority of nothing pending (PRI-2). An ask with that very priority looks the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """Order of an administrator that closes a queue. Times are in seconds since the epoch."""
+
+    #: Name of the user who gave it.
+    by: str
+    #: Time at which it was given.
+    since: float
+    #: Reason in the user's words; may be empty.
+    reason: str = ""
+    #: Time at which the queue opens by itself; None for never.
+    until: float | None = None
 
 
 class Queue:
@@ -31,6 +46,7 @@ class Queue:
     ``completing``: applications in it without pods.
     ``running``: applications in it and below that started (QUO-13).
     ``draining``: True once the document lacks it, until its applications end (Q-9).
+    ``closed``: order that closes it; None while it is open (ACT-10).
     ``dynamic``: True if a placement rule created it (Q-6).
     ``entries``: properties as text, including inherited ones. ``properties``: their meaning.
     ``asked``: number of asks pending in this queue itself, by priority.
@@ -48,6 +64,7 @@ class Queue:
         "chain",
         "changes",
         "children",
+        "closed",
         "completing",
         "draining",
         "dynamic",
@@ -90,6 +107,7 @@ class Queue:
         self.completing: set[AppId] = set()
         self.running: set[AppId] = set()
         self.draining = False
+        self.closed: Closure | None = None
         self.dynamic = dynamic
         self.changes = 0
         self.asked: dict[int, int] = {}

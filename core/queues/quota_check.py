@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from core.ids import AppId, QueuePath
 from core.quantity import amount_text
+from core.queues.closing import closed_in
 from core.queues.headroom import Shortfall, shortfall
 from core.queues.queue import Queue
 from core.queues.users.limits import Claimant, Limits, Tracked, UsageBook, entry_for
@@ -137,6 +138,9 @@ class QuotaCheck:
     ) -> Refusal | None:
         if claimant.started:
             return None
+        closed = closed_in(chain)
+        if closed is not None:
+            return refusal_of_closed(closed)
         for queue in chain:
             most = queue.max_applications
             if most and count_running(queue.running, queue.path, claimant, extra) >= most:
@@ -205,6 +209,11 @@ def passed_queues(
             name = first_excess(queue.max, size, queue.allocated, queue.reserved, less)
             if name is not None:
                 yield queue, name
+
+
+def refusal_of_closed(queue: Queue) -> Refusal:
+    """Refusal of an application that has not begun to run. Its text stays while the queue is closed."""
+    return Refusal(Code.QUEUE_CLOSED, queue.path, "is closed to applications that do not run yet")
 
 
 def negated(tally: Tally) -> Tally:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from core.ids import RECOVERY_QUEUE, ROOT, QueuePath, parent_path
+from core.queues.closing import Closures
 from core.queues.priority import child_goes, recompute
 from core.queues.queue import Queue
 from core.queues.spec import PartitionSpec, QueueSpec
@@ -33,6 +34,8 @@ class QueueTree:
         self._by_path: dict[str, Queue] = {ROOT: self.root}
         # Number of dynamic queues by the configured queue that they are below.
         self._made: Counter[QueuePath] = Counter()
+        #: Closed queues, also those that do not exist now.
+        self.closures: Closures = {}
 
     def __iter__(self) -> Iterator[Queue]:
         """Every queue, parents before their children, in the order of creation."""
@@ -85,6 +88,16 @@ class QueueTree:
             queue.inherit()
         for queue in reversed(list(self)):
             recompute(queue)
+
+    def close_only(self, closures: Closures) -> None:
+        """Close these queues and open all others. Missing ones are closed as soon as they exist (ACT-13)."""
+        changed = {path for path, closure in self.closures.items() if closures.get(path) != closure}
+        changed.update(path for path in closures if path not in self.closures)
+        for queue in self if changed else ():
+            queue.closed = closures.get(queue.path)
+            # What is shown of a queue depends on the queues above it.
+            queue.changes += not changed.isdisjoint(queue.paths)
+        self.closures = closures
 
     def made_below(self, path: QueuePath) -> int:
         """Number of dynamic queues whose nearest configured ancestor this is."""
@@ -148,6 +161,7 @@ class QueueTree:
     def _add(self, spec: QueueSpec, *, dynamic: bool = False) -> Queue:
         parent = self._by_path[spec.parent or ROOT]
         queue = Queue(spec, parent, dynamic=dynamic)
+        queue.closed = self.closures.get(queue.path)
         parent.children[queue.path] = queue
         self._by_path[queue.path] = queue
         if _is_made(queue):

@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,19 +75,29 @@ class FrontDoor:
     """A Paddock of its shipped role with all ports, and an APIService that leads to it.
 
     ``host``, ``lease``: where it is one of several, its host and the Lease that they follow.
+    ``more``: further flags.
     """
 
-    def __init__(self, cluster: Cluster, folder: Path, *, host: str = "", lease: str = "") -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        folder: Path,
+        *,
+        host: str = "",
+        lease: str = "",
+        more: Sequence[str] = (),
+    ) -> None:
         self.cluster = cluster
         self.folder = folder
         self.lease = lease
+        self.more = more
         self.ports = {"rest": free_port(), "aggregated": free_port(), "peer": free_port()}
         self.paddock = self._paddock(LOOPBACK, host)
         self.others: list[PaddockProcess] = []
 
     def _paddock(self, address: str, host: str) -> PaddockProcess:
         plane = self.cluster.control_plane
-        arguments = [*serving(address, self.ports), f"--lease={self.lease}"]
+        arguments = [*serving(address, self.ports), f"--lease={self.lease}", *self.more]
         return PaddockProcess(plane.kubeconfig("paddock"), plane.folder, arguments=arguments, host=host)
 
     async def start_another(self, address: str, host: str) -> PaddockProcess:

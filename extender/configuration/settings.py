@@ -279,7 +279,18 @@ class Settings(BaseModel):
         description="Port at which the leader answers the other instances, over mutual TLS. All instances "
         "have the same one. `0`: none, and a standby answers 503",
     )
-
+    admin_enabled: Switch = Field(
+        default=False,
+        alias="paddock.admin.enabled",
+        description="`true`: administrators may act on queues through the API `paddock.dev/v1alpha1`, and "
+        "what they ordered is in force. Needs the right to write the ConfigMap `paddock-actions`",
+    )
+    admin_acl: Switch = Field(
+        default=False,
+        alias="paddock.admin.acl",
+        description="`true`: `adminacl` of a queue gives the right to act on it, to users and groups that it "
+        "names. `false`: only RBAC does",
+    )
     webhook_port: Port = Field(
         default=0,
         alias="paddock.webhook.port",
@@ -329,7 +340,7 @@ class Settings(BaseModel):
 NOT_RELOADABLE = frozenset(
     {
         *("bind_deadline", "builtin_default", "gangs_disabled", "lease", "unique_app_ids"),
-        *("rest_port", "rest_access", "aggregated_port", "peer_port", "webhook_port"),
+        *("rest_port", "rest_access", "aggregated_port", "peer_port", "webhook_port", "admin_enabled"),
         *("placeholder_image", "placeholder_run_as_user", "placeholder_run_as_group", "placeholder_fs_group"),
     }
 )

@@ -1,5 +1,6 @@
-"""Clocks of the host, for the ledger and for Leases."""
+"""Clocks of the host, for the ledger and for Leases, and calls after a time."""
 
+import asyncio
 import time
 from collections.abc import Callable
 
@@ -13,3 +14,8 @@ def steady_clock() -> Callable[[], float]:
 def clock_of_host() -> float:
     """Seconds of a clock that also runs while the process is stopped or, if possible, the host suspended."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
+def call_later(seconds: float, call: Callable[[], None]) -> object:
+    """Call back on the running event loop after some seconds."""
+    return asyncio.get_running_loop().call_later(seconds, call)

@@ -89,7 +89,6 @@ def resource_endpoints() -> tuple[Endpoint, ...]:
     return (
         Endpoint("GET", f"/{QUEUES}", _not_yet("queues are answered below ws/v1/partition")),
         Endpoint("GET", f"/{QUEUES}/{{name}}", _not_yet("queues are answered below ws/v1/partition")),
-        Endpoint("POST", f"/{ACTIONS}", _not_yet("this version has no actions")),
     )
 
 

@@ -1,7 +1,8 @@
 """Requests that a standby passes on to the leader, and the answers that it hands back (REST-43).
 
-A standby first authenticates and authorizes callers as the leader does. A request is passed on only once,
-since the leader's port passes nothing on. Neither end stores a body.
+Reads are passed on, and actions of administrators, whose bodies are small. A standby first authenticates
+and authorizes callers as the leader does. A request is passed on only once, since the leader's port passes
+nothing on. Neither end stores a body.
 """
 
 import asyncio
@@ -20,7 +21,10 @@ from yarl import URL
 
 from extender.http.access.delegated import USER
 from extender.http.access.peers import MISDIRECTED, USER_HEADER, user_header
+from extender.http.aggregated import ACTIONS
+from extender.http.door import DOOR
 from extender.http.endpoints import inner_path
+from extender.http.intake import BodyLimits
 from extender.http.statuses import status_response
 from extender.rest.members import encoded
 from extender.rest.model.answer import fault
@@ -47,7 +51,10 @@ _NOT_LEADING = "this instance does not lead"
 ANSWERED, UNKNOWN, FAILED, BUSY = "answered", "no leader", "failed", "busy"
 """Outcomes of a request."""
 
-_ASKED = ("Accept", "Accept-Encoding", "Host")
+LARGEST_BODY = 16 * 2**10
+"""Bytes of a body that is passed on, at most."""
+
+_ASKED = ("Accept", "Accept-Encoding", "Audit-Id", "Host")
 """Headers of a request that the leader reads. Credentials and names of users are not among them."""
 
 _ANSWERED = (
@@ -116,10 +123,10 @@ class Relay:
             await self._session.close()
 
     def passing(self, own: Handler) -> Handler:
-        """Make a handler that passes reads on to the leader. While this instance leads, ``own`` answers."""
+        """Make a handler that passes requests to the leader. While this instance leads, ``own`` answers."""
 
         async def handle(request: web.Request) -> web.StreamResponse:
-            if request.method != "GET" or self._leader.leads():
+            if not _is_passed(request) or self._leader.leads():
                 return await own(request)
             return await self._passed_on(request)
 
@@ -165,10 +172,13 @@ class Relay:
             raise NotPassedOn(UNKNOWN, f"{_NOT_LEADING}, and does not know the leader's address")
         if context is None:
             raise NotPassedOn(FAILED, f"{_NOT_LEADING}, and has no certificate for the leader")
+        body = await _body_of(request)
         try:
             async with asyncio.timeout(HEAD_WITHIN):
-                answer = await session.get(
+                answer = await session.request(
+                    request.method,
                     _url(address, port, request.raw_path),
+                    data=body,
                     headers=_headers_for(request),
                     ssl=context,
                     server_hostname=self._leader.name,
@@ -214,6 +224,18 @@ def _url(address: str, port: int, target: str) -> URL:
     if not path.startswith("/"):
         raise ValueError("no path")
     return URL.build(scheme="https", host=address, port=port, path=path, query_string=query, encoded=True)
+
+
+def _is_passed(request: web.Request) -> bool:
+    """True for reads, and for actions."""
+    return request.method == "GET" or (request.method == "POST" and inner_path(request) == f"/{ACTIONS}")
+
+
+async def _body_of(request: web.Request) -> bytes | None:
+    """Body of a request, None for a read. Raises `BodyFault` for one above the limit."""
+    if request.method == "GET":
+        return None
+    return await request.app[DOOR].body_of(request, BodyLimits(LARGEST_BODY, LARGEST_BODY))
 
 
 def _headers_for(request: web.Request) -> dict[str, str]:

@@ -8,6 +8,7 @@ _REASONS = {
     403: "Forbidden",
     404: "NotFound",
     405: "MethodNotAllowed",
+    409: "Conflict",
     429: "TooManyRequests",
     500: "InternalError",
     501: "NotImplemented",

@@ -19,7 +19,7 @@ from extender.plugin.outcome import FAILED, INTERRUPTED, OK
 from extender.plugin.plain import plain
 from extender.plugin.table import COMMANDS
 
-_ABOUT = """Ask Paddock about queues, applications and pods. Nothing is changed.
+_ABOUT = """Ask Paddock about queues, applications and pods. Only close-queue and open-queue change something.
 
 Exit status: 0 done; 1 wrong use, or not found; 2 the server cannot be reached or is not ready;
 3 the answer is no (explain: it waits; check: refused); 4 waiting does not help; 124 wait ran out of time.

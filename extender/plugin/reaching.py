@@ -108,6 +108,15 @@ class Server:
         """The answer to a body. Raises `Problem`."""
         return self._decoded(self._asked_for(path, body))
 
+    def act(self, body: bytes) -> Any:
+        """The answer to an action, which only the aggregated API carries out. Raises `Problem`."""
+        if self._url:
+            raise Problem("actions need a login: leave out --server")
+        try:
+            return self._decoded(self._aggregated("/actions", body))
+        except NotServed as error:
+            raise Problem(f"actions need the aggregated API: {error}", UNREACHABLE) from None
+
     def _asked_for(self, path: str, body: bytes | None) -> bytes:
         if self._url:
             return self._loopback(path, body)

@@ -19,6 +19,8 @@ COMMANDS = {
     "top": ("service", "top"),
     "wait": ("apps", "wait"),
     "open": ("service", "open_page"),
+    "close-queue": ("closing", "close_queue"),
+    "open-queue": ("closing", "open_queue"),
     "version": ("service", "version"),
     "completion": ("completion", "completion"),
 }

@@ -6,7 +6,7 @@ server and the virtual clock. A restart is a new `Life`; the former one is never
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import TypeVar
 
 import msgspec
@@ -90,6 +90,7 @@ class Life:
         if not self.configuration.reloads:
             raise PaddockError(f"Paddock does not start: {self._refused}")
         api, learn = self._world.api, self.engine.learn
+        learn(on.ActionsRead(dict(self._world.closures)))
         self._list(on.NAMESPACES, api.namespaces.values())
         self._list(on.PRIORITY_CLASSES, list(api.priority_class_facts()))
         self._list(on.BUDGETS, self._world.budgets.written)
@@ -124,8 +125,7 @@ class Life:
         self._world.loop.run_ready()
 
     def _plan_cleaner(self) -> None:
-        due = self._world.clock.now + int(CLEAN_EVERY * 1000)
-        self._world.clock.at(due, Kind.CLEANER, self._clean)
+        self._world.clock.at(self._world.clock.now + int(CLEAN_EVERY * 1000), Kind.CLEANER, self._clean)
 
     def _clean(self) -> None:
         if not self.ended:
@@ -164,6 +164,8 @@ class Life:
             case PodChange(pod, facts, _, deleted):
                 ended = deleted or facts.terminal
                 self.engine.learn(on.PodDeleted(pod.uid) if ended else on.PodObserved(facts))
+            case on.ActionsRead():
+                self.engine.learn(change)
             case BudgetFacts():
                 self.engine.learn(on.ObjectObserved(on.BUDGETS, change))
 
@@ -219,11 +221,8 @@ class Life:
 
     def answer(self, verb: str, body: bytes) -> bytes:
         """Answer filter, prioritize or preempt. A fault becomes the answer of the HTTP server (design 10)."""
-        answers: Mapping[str, Callable[[bytes], bytes]] = {
-            "filter": self.verbs.filter,
-            "prioritize": self.verbs.prioritize,
-            "preempt": self.verbs.preempt,
-        }
+        verbs = self.verbs
+        answers = {"filter": verbs.filter, "prioritize": verbs.prioritize, "preempt": verbs.preempt}
         try:
             return answers[verb](body)
         except PaddockError as error:

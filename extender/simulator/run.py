@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from core.errors import PaddockError
+from extender.simulator.administration import close_queue, open_queue
 from extender.simulator.cluster.api_server import Refusal
 from extender.simulator.cluster.played_objects import Pod
 from extender.simulator.expectations import Expectations
@@ -88,6 +89,7 @@ class _Run:
         The answer: why its configuration was refused, or empty.
         """
         refused = self._reconfigure(step)
+        self._administer(step, path)
         self._change_nodes(step, path)
         for at, entry in enumerate(step.submit):
             for name in entry.names:
@@ -124,6 +126,12 @@ class _Run:
         recorder.note(kind, what)
         self._cluster.paddock.configure()
         return recorder.config_error
+
+    def _administer(self, step: Step, path: str) -> None:
+        cluster = self._cluster
+        for closing in step.close:
+            self._try(closing.line, f"{path}.close", partial(close_queue, cluster, closing))
+        self._each(step.open, f"{path}.open", partial(open_queue, cluster))
 
     def _change_nodes(self, step: Step, path: str) -> None:
         cluster, api = self._cluster, self._cluster.api

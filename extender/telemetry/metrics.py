@@ -138,6 +138,12 @@ class Metrics:
             ["outcome"],
             registry=registry,
         )
+        self.actions = Counter(
+            "paddock_actions",
+            "Requests of administrators by action and result, as in the audit log",
+            ["action", "result"],
+            registry=registry,
+        )
         self.rest_open = Gauge(
             "paddock_rest_open",
             "1 while the REST port answers every caller over plain HTTP",

@@ -5,12 +5,17 @@ from collections.abc import Callable
 
 from core.ledger.view import LedgerView
 from core.queues.tree import over_max
+from extender.actions.audit import AuditLine
 from extender.identity.caller import Access, AuthenticatedUser
+from extender.telemetry.audit_log import write_audit_line
 from extender.telemetry.logs import Logger
 from extender.telemetry.metrics import Metrics
 
 CLOSED_REPORTED_EVERY = 10.0
 """Seconds between two log lines about closed connections."""
+
+SKEW_WARNED = 5.0
+"""Seconds of difference between clocks above which it is logged."""
 
 _LONGEST = 253
 """Characters of a text from a caller in a log line."""
@@ -29,6 +34,7 @@ class Reporting:
         self._closed_reported_at = float("-inf")
         self._review_reported_at = float("-inf")
         self._passing_reported_at = float("-inf")
+        self._skew_warned = False
 
     def listed(self, kind: str, items: int, seconds: float) -> None:
         """Count and log a complete list of a kind of objects."""
@@ -62,6 +68,21 @@ class Reporting:
         """Log an effect that failed. The metric of effects also counts failures without a log line."""
         text = "effect failed after its last attempt"
         self._log.warning(text, effect=effect, namespace=namespace, name=name, error=error)
+
+    def acted(self, line: AuditLine) -> None:
+        """Count an action of an administrator, and write its line to the audit log."""
+        self._metrics.actions.labels(line.action, line.result).inc()
+        write_audit_line(line)
+
+    def clock_differs(self, skew: float) -> None:
+        """Record by how many seconds the API server's clock is ahead, and log when the limit is crossed."""
+        self._metrics.skew.set(skew)
+        if (abs(skew) > SKEW_WARNED) != self._skew_warned:
+            self._skew_warned = not self._skew_warned
+            log = self._log.warning if self._skew_warned else self._log.info
+            far = "more than" if self._skew_warned else "less than"
+            text = f"clock differs from the API server's by {far} {SKEW_WARNED:g} s"
+            log(text, seconds=round(skew, 1), above_limit=self._skew_warned)
 
     def judged(self, user: AuthenticatedUser, access: Access, allowed: bool) -> None:
         """Log a caller and what it may. A right that is remembered is not logged again."""

@@ -124,8 +124,14 @@ def merged(old: Any, patch: Any) -> Any:
 
 
 def patched_by(request: Request, old: Json) -> Json:
-    """The object after a JSON patch or a merge patch. Answers 422 if a JSON patch does not fit."""
+    """The object after a JSON patch or a merge patch.
+
+    Answers 422 if a JSON patch does not fit, and 409 if a merge patch names another version.
+    """
     if "json-patch" not in request.headers["Content-Type"]:
+        version = request.json.get("metadata", {}).get("resourceVersion")
+        if version not in (None, old["metadata"].get("resourceVersion")):
+            raise web.HTTPConflict(reason="the object has been modified")
         found: Json = merged(old, request.json)
         return found
     try:

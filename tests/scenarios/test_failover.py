@@ -25,6 +25,9 @@ FILES = [
 NEED_NOTHING_TAKEN_UP = {
     "application-across-namespaces-of-one-user",
     "application-of-another-namespace",
+    "closed-queue",
+    "closed-queue-opens-by-itself",
+    "closed-queue-that-returns",
     "placement-of-what-waits-beside-a-bound-pod",
     "coscheduling-killed-between-two-bindings",
     "coscheduling-restart-loses-waits",

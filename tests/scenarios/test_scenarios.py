@@ -50,7 +50,15 @@ class Play(NamedTuple):
 
 
 PLAYS = [Play(path, gates=False) for path in FILES]
-WITH_GATES = ("coscheduling-", "gang-", "guarantee-", "order-", "quota-change", "required-node-")
+WITH_GATES = (
+    "closed-queue",
+    "coscheduling-",
+    "gang-",
+    "guarantee-",
+    "order-",
+    "quota-change",
+    "required-node-",
+)
 PLAYS += [Play(path, gates=True) for path in FILES if path.stem.startswith(WITH_GATES)]
 
 every_play = pytest.mark.parametrize(

@@ -34,6 +34,7 @@ OUT_OF_REACH = frozenset[Code | Barrier](
     {
         *(Code.NOT_READY, Code.ACCESS_DENIED, Code.PLACEMENT_FAILED, Code.QUEUE_NOT_LEAF),
         *(Code.QUEUE_DRAINING, Code.GANG_TOO_LARGE, Code.GANG_NOT_FIFO, Code.RESERVATION_TIMEOUT),
+        Code.QUEUE_CLOSED,
         *(Code.STATE_AWARE_HOLD, Code.GANG_INCOMPLETE, Code.WAITING_FOR_PLACEHOLDER),
         *(Barrier.LEAVING, Barrier.FOREIGN_GATE, Barrier.BACK_OFF, Barrier.APPLICATION_BACK_OFF),
         *(Barrier.POD_GROUP_BACK_OFF, Barrier.NODES_NOT_JUDGED),

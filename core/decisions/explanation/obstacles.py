@@ -12,8 +12,10 @@ from core.instants import has_come
 from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import LedgerView
+from core.queues.closing import closed_in
 from core.queues.limit_state import LimitKind, LimitState, limits_of_ask
 from core.queues.queue import Queue
+from core.queues.quota_check import refusal_of_closed
 from core.reasons import Code, Refusal, contains_refusal
 from core.workload.application import Application
 
@@ -60,6 +62,7 @@ def obstacles_of(view: LedgerView, record: PodRecord, *, now: float) -> Generato
         return _sorted(found), NodeSurvey()
     found += _back_offs(view, record, application, now=now)
     found += _of_groups(view, record, queue)
+    found += _of_closed_queue(application, queue)
     if view.has_turn(record.uid):
         return _sorted(found), NodeSurvey()
     found += _of_limits(view, record, application, queue)
@@ -145,6 +148,14 @@ def _placeholders(view: LedgerView, record: PodRecord) -> tuple[tuple[tuple[str,
     groups = progress.groups.values() if progress is not None else ()
     needed, there = sum(each.needed for each in groups), sum(len(each.held) for each in groups)
     return (("placeholders", needed),), (("placeholders", there),)
+
+
+def _of_closed_queue(application: Application, queue: Queue) -> Iterator[Obstacle]:
+    closed = closed_in(queue.chain) if not application.claimant.started else None
+    if closed is not None and closed.closed is not None:
+        refusal = refusal_of_closed(closed)
+        text = phrases.of_refusal(refusal)
+        yield Obstacle(refusal.code, refusal.subject, text, until=closed.closed.until)
 
 
 # -- limits -------------------------------------------------------------------------------------------------

@@ -3,8 +3,13 @@
 from heapq import nsmallest
 
 from core.ids import RECOVERY_QUEUE, ROOT, AppId, QueuePath, parent_path
+from core.ledger.admission.requests import request_cycle
+from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import cancel_timer, set_timer, take_due
+from core.ledger.state.timers import ONLY_ONE, TimerKind
 from core.ledger.usage.over_max import recount_queue
+from core.queues.closing import Closures, in_force
 from core.queues.placement.refusals import TOO_MANY, refusal_of_creation
 from core.queues.placement.rules import Chosen
 from core.queues.spec import PartitionSpec
@@ -16,6 +21,35 @@ from core.workload.application import Application
 def configure_queues(state: State, partition: PartitionSpec) -> None:
     """Apply a document to the running tree. Usage is carried over by path."""
     state.config.tree.apply(partition)
+
+
+def close_queues(state: State, closures: Closures) -> None:
+    """Close these queues, and open all others (ACT-10).
+
+    Asks that were refused for a closed queue are checked again once it is open.
+    """
+    tree, holds = state.config.tree, in_force(closures, now=state.now)
+    opened = tree.closures.keys() - holds.keys()
+    tree.close_only(holds)
+    first = next_opening(state)
+    if first is None:
+        cancel_timer(state, TimerKind.QUEUE_OPENS, ONLY_ONE)
+    else:
+        set_timer(state, TimerKind.QUEUE_OPENS, ONLY_ONE, first)
+    if opened:
+        request_cycle(state, CycleReason.QUEUE_OPENED)
+
+
+def next_opening(state: State) -> float | None:
+    """Time at which the first closed queue opens by itself, or None (ACT-12)."""
+    ends = [each.until for each in state.config.tree.closures.values() if each.until is not None]
+    return min(ends, default=None)
+
+
+def open_due_queues(state: State) -> None:
+    """Open the queues whose time has come (ACT-12)."""
+    if take_due(state, TimerKind.QUEUE_OPENS):
+        close_queues(state, state.config.tree.closures)
 
 
 def queue_for(state: State, application: Application, chosen: Chosen) -> QueuePath:

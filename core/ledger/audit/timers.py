@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from core.ids import AppId, PodUid, QueuePath
 from core.ledger.admission.gate_status import long_hold_due
 from core.ledger.applications.lifecycle import state_ends
+from core.ledger.applications.queues import next_opening
 from core.ledger.applications.rejection import MARKED_APART, rejection_of
 from core.ledger.audit.drift import Claims, Step, compare, compare_each
 from core.ledger.gangs.matching import line_due
@@ -238,6 +239,7 @@ EXPECTED: Mapping[TimerKind, Expected] = {
     TimerKind.UNPLACED: Expected(lambda state: state.unguarded.placing, _unplaced_due),
     TimerKind.CYCLE: Expected(_none, _cycle_due),
     TimerKind.QUOTA_RECLAIM: Expected(_none, _reclaim_due),
+    TimerKind.QUEUE_OPENS: Expected(_one, lambda state, _: next_opening(state)),
     TimerKind.ATTEMPT: Expected(_one, _first_attempt),
     TimerKind.AGE: Expected(_one, _first_age),
 }

@@ -95,6 +95,8 @@ class CycleReason(StrEnum):
     GROUP_CHANGED = "group_changed"
     #: A node came, went or changed, or a DaemonSet was learned.
     CLUSTER_CHANGED = "cluster_changed"
+    #: A closed queue was opened.
+    QUEUE_OPENED = "queue_opened"
     #: A document of queues was applied.
     CONFIGURED = "configured"
     #: This instance became the acting one.

@@ -90,7 +90,9 @@ def is_due(state: State, kind: TimerKind) -> bool:
 @overload
 def take_due(
     state: State,
-    kind: Literal[TimerKind.USER_GROUPS, TimerKind.CYCLE, TimerKind.ATTEMPT, TimerKind.AGE],
+    kind: Literal[
+        TimerKind.USER_GROUPS, TimerKind.CYCLE, TimerKind.ATTEMPT, TimerKind.AGE, TimerKind.QUEUE_OPENS
+    ],
 ) -> list[str]: ...
 @overload
 def take_due(state: State, kind: Literal[TimerKind.OFFER, TimerKind.NODE_RESERVATION]) -> list[PodUid]: ...

@@ -56,6 +56,8 @@ class TimerKind(IntEnum):
     """End of the turns of a pod group to which no member came."""
     POD_GROUP_DEGRADED = auto()
     """Report of a pod group that stayed degraded."""
+    QUEUE_OPENS = auto()
+    """Time at which the first closed queue opens by itself."""
     LONG_HOLD = auto()
     """Event about a gate that is shut for long. Stopped while this instance does not act."""
 

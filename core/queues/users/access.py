@@ -21,8 +21,12 @@ class Acl:
     groups: frozenset[str]
 
     def allows(self, user: str, groups: Iterable[str]) -> bool:
-        """True if the ACL names the user or one of the groups (ACL-4). Case-sensitive."""
-        return self.everybody or user in self.users or any(group in self.groups for group in groups)
+        """True if the ACL admits the user or one of the groups (ACL-4). Case-sensitive."""
+        return self.everybody or self.names(user, groups)
+
+    def names(self, user: str, groups: Iterable[str]) -> bool:
+        """True if the ACL contains the user or one of the groups by name. A wildcard names nobody."""
+        return user in self.users or any(group in self.groups for group in groups)
 
 
 @lru_cache(maxsize=4096)
@@ -55,3 +59,11 @@ def may_submit(texts: Iterable[tuple[str, str]], user: str, groups: tuple[str, .
 def may_administer(texts: Iterable[tuple[str, str]], user: str, groups: tuple[str, ...]) -> bool:
     """True if a user may administer (ACL-5). ``texts``: as in `may_submit`."""
     return any(acl_from(admin).allows(user, groups) for _, admin in texts)
+
+
+def may_act(texts: Iterable[tuple[str, str]], user: str, groups: tuple[str, ...]) -> bool:
+    """True if an admin ACL names a user who may therefore act on a queue (ACT-2). A wildcard gives nothing.
+
+    ``texts``: as in `may_submit`. Names that ACL-3 drops are never found.
+    """
+    return any(acl_from(admin).names(user, groups) for _, admin in texts)

@@ -2,7 +2,7 @@
 
 from msgspec import field
 
-from extender.rest.model.answer import Amounts, Answer, Duration, Nanoseconds, Percentages, Texts
+from extender.rest.model.answer import Amounts, Answer, Duration, Moment, Nanoseconds, Percentages, Texts
 
 
 class QueueTemplate(Answer, frozen=True, kw_only=True):
@@ -18,6 +18,21 @@ class QueueTemplate(Answer, frozen=True, kw_only=True):
     properties: Texts = field(default_factory=dict)
 
 
+class QueueClosure(Answer, frozen=True, kw_only=True):
+    """Order of an administrator that closes a queue (ACT-14)."""
+
+    #: Path of the closed queue: this one, or the nearest above it.
+    queue: str
+    #: User who closed it.
+    by: str
+    #: Time at which it was closed.
+    since: Moment
+    #: Reason in the user's words; absent without one.
+    reason: str = ""
+    #: Time at which it opens by itself; absent for never.
+    until: Moment = field(default="")
+
+
 class Queue(Answer, frozen=True, kw_only=True):
     """Queue with its limits and its usage (REST-6)."""
 
@@ -25,6 +40,8 @@ class Queue(Answer, frozen=True, kw_only=True):
     queuename: str
     #: Status of the queue: Active, Draining or Stopped.
     status: str = ""
+    #: Order that closes it; absent while it is open.
+    paddock_closed: QueueClosure | None = None
     #: Name of the partition; empty except at the root of the whole tree.
     partition: str
     #: Total size of pods that wait for a node.

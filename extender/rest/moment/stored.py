@@ -277,7 +277,10 @@ class StoredRows:
                 self._changing[app] = None
 
 
-_OF_ALL = (on.Configured, on.SettingsRead, on.GroupsResolved, on.KindUnserved, on.ActingBegan, on.ActingEnded)
+_OF_ALL = (
+    *(on.Configured, on.SettingsRead, on.ActionsRead, on.GroupsResolved),
+    *(on.KindUnserved, on.ActingBegan, on.ActingEnded),
+)
 """Events after which every row may have changed."""
 
 

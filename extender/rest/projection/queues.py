@@ -9,16 +9,18 @@ import msgspec
 from core.durations import duration_text
 from core.ids import QueuePath
 from core.ledger.view import LedgerView
+from core.queues.closing import closed_in
 from core.queues.headroom import headroom
 from core.queues.properties import PreemptionPolicy, QueueProperties
+from core.queues.queue import Closure
 from core.queues.queue import Queue as LiveQueue
 from core.queues.spec import QueueSpec, TemplateSpec
 from core.resource import UNLIMITED, Limit, Resource
 from core.workload.states import STARTED
 from extender.rest.facts import PARTITION, Facts
-from extender.rest.model.queues import Queue, QueueTemplate
+from extender.rest.model.queues import Queue, QueueClosure, QueueTemplate
 from extender.rest.projection.counting import Afloat, afloat_of
-from extender.rest.projection.units import amounts, limits, nanoseconds, percentages
+from extender.rest.projection.units import amounts, limits, moment_text, nanoseconds, percentages
 
 
 class QueueRow(NamedTuple):
@@ -35,6 +37,8 @@ class QueueRow(NamedTuple):
     preempting: Resource
     priority: int
     draining: bool
+    #: The nearest closed queue, from this one up, and its order; None without one.
+    closed: tuple[QueuePath, Closure] | None
     dynamic: bool
     is_leaf: bool
     entries: Mapping[str, str]
@@ -55,12 +59,18 @@ def queue_row(queue: LiveQueue) -> QueueRow:
         queue.preempting.as_resource(),
         queue.priority,
         queue.draining,
+        _closed(queue),
         queue.dynamic,
         queue.is_leaf,
         queue.entries,
         queue.properties,
         queue.template,
     )
+
+
+def _closed(queue: LiveQueue) -> tuple[QueuePath, Closure] | None:
+    found = closed_in(queue.chain)
+    return (found.path, found.closed) if found is not None and found.closed is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +138,8 @@ def queue_from(
     used = (row.held - afloat).pruned() if afloat is not None else row.held
     return Queue(
         queuename=row.path,
-        status="Draining" if row.draining else "Active",
+        status="Draining" if row.draining or row.closed else "Active",
+        paddock_closed=_closure(*row.closed) if row.closed else None,
         partition="",
         pending_resource=amounts(row.pending + afloat if afloat is not None else row.pending),
         max_resource=limits(row.max),
@@ -173,6 +184,16 @@ def _waiting_to_run(facts: Facts, queue: LiveQueue) -> tuple[str, ...]:
 
 def _backoff_delay(known: QueueProperties) -> str:
     return duration_text(known.unscheduled_delay) if known.unscheduled_backoff else ""
+
+
+def _closure(path: QueuePath, closure: Closure) -> QueueClosure:
+    return QueueClosure(
+        queue=path,
+        by=closure.by,
+        since=moment_text(closure.since),
+        reason=closure.reason,
+        until=moment_text(closure.until) if closure.until is not None else "",
+    )
 
 
 def _template(template: TemplateSpec | None) -> QueueTemplate | None:

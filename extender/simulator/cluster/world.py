@@ -1,11 +1,14 @@
 """The outside of a life of Paddock in the simulator: changes that it sees, its observer, and the API."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from core.decisions.preemption.planning import Outcome
+from core.ids import QueuePath
 from core.ledger.effects import Effect
+from core.ledger.events import ActionsRead
 from core.ledger.pods.record import PodRecord
+from core.queues.queue import Closure
 from core.workload.budget import BudgetFacts
 from core.workload.daemon_set import DaemonSetFacts
 from extender.simulator.cluster.api_server import PlayedApi
@@ -14,7 +17,7 @@ from extender.simulator.cluster.clock import Clock, HandLoop
 from extender.simulator.cluster.eviction import EvictionObserver
 from extender.simulator.cluster.played_objects import Change
 
-ClusterChange = Change | BudgetFacts
+ClusterChange = Change | BudgetFacts | ActionsRead
 """A change in the cluster. A disruption budget stands for a change of itself."""
 
 
@@ -56,3 +59,5 @@ class World:
     config_map: dict[str, str]
     #: DaemonSets of the scenario.
     daemon_sets: tuple[DaemonSetFacts, ...]
+    #: Closed queues, as the store of actions has them.
+    closures: dict[QueuePath, Closure] = field(default_factory=dict)

@@ -197,6 +197,22 @@ class PodEntry:
     spec: Annotated[Mapping[str, Any], PlainValidator(checks.pod_spec)] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseEntry:
+    """A line of ``close``."""
+
+    #: Line of the entry in the file.
+    line: Line
+    #: Path of the queue.
+    queue: RequiredText
+    #: User who closes it.
+    by: Text = "admin"
+    #: Reason in the user's words; empty for none.
+    reason: Text = ""
+    #: Time at which it opens by itself, in milliseconds from the start; None for never.
+    until: MaybeDuration = None
+
+
 @dataclass(frozen=True, slots=True)
 class Kill:
     """Restart of Paddock in the middle of its work."""
@@ -289,6 +305,10 @@ class Step:
     config: Annotated[ConfigText | None, PlainValidator(checks.config_of), OF_WHOLE] = None
     #: New settings of Paddock; None when they stay.
     settings: MaybeTexts = None
+    #: Queues that an administrator closes.
+    close: tuple[Annotated[CloseEntry, entry(CloseEntry)], ...] = ()
+    #: Queues that an administrator opens.
+    open: Names = ()
     #: Nodes that are added.
     add_nodes: Nodes = ()
     #: Nodes that are removed.

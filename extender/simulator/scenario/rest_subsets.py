@@ -32,9 +32,10 @@ MEMBERS: Mapping[str, frozenset[str]] = {
             *("runningApps", "currentPriority", "allocatingAcceptedApps", "sortingPolicy", "prioritySorting"),
             *("preemptionEnabled", "isPreemptionFence", "preemptionDelay", "quotaPreemptionDelay"),
             *("isPriorityFence", "priorityOffset", "isQuotaPreemptionRunning", "quotaPreemptionStartTime"),
-            *("unschedAskBackoff", "askBackoffDelay"),
+            *("unschedAskBackoff", "askBackoffDelay", "paddockClosed"),
         }
     ),
+    "closure": frozenset({"queue", "by", "since", "reason", "until"}),
     "application": frozenset(
         {
             *(
@@ -70,6 +71,7 @@ MEMBERS: Mapping[str, frozenset[str]] = {
 
 _BELOW: Mapping[tuple[str, str], str] = {
     ("queue", "template"): "template",
+    ("queue", "paddockClosed"): "closure",
     ("queue", "children"): "queue",
     ("application", "requests"): "request",
     ("application", "allocations"): "allocation",

@@ -23,6 +23,11 @@
 {{- and (ne .Values.mode "kubeadm") (or .Values.rest.enabled .Values.apiService.enabled) -}}
 {{- end }}
 
+{{/* "true" if administrators may act through the aggregated API. */}}
+{{- define "paddock.admin" -}}
+{{- and .Values.admin.enabled .Values.apiService.enabled (ne .Values.mode "kubeadm") -}}
+{{- end }}
+
 {{/* "true" if Paddock has ports with a certificate that it makes itself. */}}
 {{- define "paddock.serves" -}}
 {{- or (eq (include "paddock.logins" .) "true") (eq (include "paddock.webhook" .) "true") -}}

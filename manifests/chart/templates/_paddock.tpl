@@ -82,6 +82,12 @@ securityContext:
 {{- if .Values.apiService.enabled }}
   - --aggregated-port={{ .Values.ports.aggregated }}
 {{- end }}
+{{- if eq (include "paddock.admin" .) "true" }}
+  - --admin-enabled=true
+{{- if .Values.admin.acl }}
+  - --admin-acl=true
+{{- end }}
+{{- end }}
 {{- if and (eq .Values.mode "sidecar") $logins }}
   - --peer-port={{ .Values.ports.peer }}
 {{- end }}

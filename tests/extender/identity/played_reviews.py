@@ -18,6 +18,8 @@ API_SERVER = "https://kubernetes.default.svc"
 class PlayedReviews:
     """``users``: name and audience by token; ``rights``: user, verb, and path or resource.
 
+    A resource may be followed by a space and the name of one object.
+
     ``asked``: the specs of all reviews, by kind.
     """
 
@@ -49,4 +51,6 @@ class PlayedReviews:
     def _access(self, spec: dict[str, Any]) -> dict[str, Any]:
         named = spec.get("nonResourceAttributes") or spec["resourceAttributes"]
         what = named.get("path") or "/".join(filter(None, (named["resource"], named.get("subresource"))))
-        return {"allowed": (spec["user"], named["verb"], what) in self.rights}
+        one = f"{what} {named.get('name', '')}"
+        asked = {(spec["user"], named["verb"], each) for each in (what, one)}
+        return {"allowed": bool(asked & self.rights)}

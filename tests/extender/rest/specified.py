@@ -22,7 +22,8 @@ MEMBERS = {
         type text always, userList list of text, groupList list of text, userExp text, groupExp text
     """,
     "Queue": """
-        queuename text always, status text, partition text always, pendingResource amounts,
+        queuename text always, status text, paddockClosed QueueClosure, partition text always,
+        pendingResource amounts,
         maxResource amounts, guaranteedResource amounts, allocatedResource amounts,
         preemptingResource amounts, headroom amounts, isLeaf switch always, isManaged switch always,
         properties texts, parent text, template QueueTemplate, children list of Queue,
@@ -33,6 +34,7 @@ MEMBERS = {
         isPriorityFence switch always, priorityOffset integer, isQuotaPreemptionRunning switch,
         quotaPreemptionStartTime nanoseconds, unschedAskBackoff integer, askBackoffDelay duration
     """,
+    "QueueClosure": "queue text always, by text always, since moment always, reason text, until moment",
     "QueueTemplate": """
         maxApplications integer, maxResource amounts, guaranteedResource amounts, properties texts
     """,

@@ -20,6 +20,7 @@ from core.ledger.outcomes import (
     RecordPurpose,
     RemovalPurpose,
 )
+from core.queues.queue import Closure
 from core.reasons import Code, Refusal, SentRefusal
 from core.workload.budget import BudgetFacts
 from core.workload.daemon_set import Controller, DaemonSetFacts, DaemonSetKey
@@ -145,6 +146,9 @@ group_keys = st.builds(GroupKey, st.just("default"), st.sampled_from("gho"))
 least = st.sampled_from([(), (("vcore", 3000),)])
 terms = st.builds(Terms, st.integers(0, 3), least, st.sampled_from([None, 5.0]))
 selectors = st.sampled_from([None, ()])
+closures = st.builds(
+    Closure, st.just("ann"), st.just(START), st.just(""), st.sampled_from([None, START + 30])
+)
 daemon_sets = st.builds(DaemonSetKey, st.just("default"), letters)
 
 OBJECTS: dict[on.ObjectKind[Any, Any], tuple[st.SearchStrategy[Any], st.SearchStrategy[Any]]] = {
@@ -197,6 +201,7 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.CleanerDue: (),
     on.ActingBegan: (),
     on.ActingEnded: (),
+    on.ActionsRead: (st.dictionaries(st.sampled_from(["root", "root.p", "root.a", "root.gone"]), closures),),
 }
 """All other events and their parts, except `Configured`, which has its own step."""
 

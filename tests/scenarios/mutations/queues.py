@@ -91,6 +91,13 @@ def _undrained(rule: Rule, tree: Any, *args: Any) -> Any:
     return found
 
 
+def _opened(rule: Rule, tree: Any, partition: Any) -> None:
+    """A document opens every queue."""
+    rule(tree, partition)
+    for queue in tree:
+        queue.closed = None
+
+
 def _failed(rule: Rule, *args: Any) -> Any:
     """All placements fail for the same reason."""
     found = rule(*args)
@@ -132,6 +139,11 @@ QUEUES: dict[str, Mutate] = {
     "application-of-another-namespace": replaced("application_id", _whatever_its_namespace),
     "application-stays-in-its-first-queue": replaced("application_id", _per_queue),
     "cleaner-runs-every-ten-seconds": answering("unused_queues_go", None),
+    "closed-queue": answering("queue_is_closed", None),
+    "closed-queue-and-a-gang": answering("queue_is_closed", None),
+    "closed-queue-during-a-preemption": answering("queue_is_closed", None),
+    "closed-queue-opens-by-itself": answering("queue_opens", None),
+    "closed-queue-that-returns": replaced("document_is_applied", _opened),
     "draining-takes-no-new-application": placed(_undrained),
     "limit-of-a-group": answering("limit_of_group", None),
     "limit-of-a-user": answering("limit_of_user", None),
@@ -152,6 +164,7 @@ QUEUES: dict[str, Mutate] = {
     "placement-refuses-a-parent": placed(_failed),
     "placement-rejection-can-fail-the-pods": answering("rejected_pods_fail", None),
     "properties-go-down-to-children": replaced("inherited_properties", lambda rule, parent, own: dict(own)),
+    "queue-closed-above": replaced("queue_is_closed", lambda rule, chain: rule(chain[:1])),
     "queues-of-a-file": NO_QUOTA,
     "quota-checks-requested-types-only": replaced("shortfall", _all_types),
     "quota-holds-a-queue-at-its-max": NO_QUOTA,

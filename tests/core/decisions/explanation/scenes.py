@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from core.decisions.explanation.values import Barrier
-from core.ids import PodUid
+from core.ids import PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.queues.properties import SORT_POLICY
+from core.queues.queue import Closure
 from core.queues.spec import LimitSpec, QueueSpec
 from core.queues.users.identity import Identity
 from core.reasons import Code
@@ -78,6 +79,13 @@ def _draining() -> Ledger:
     return cycled(ledger)
 
 
+def _closed() -> Ledger:
+    ledger = make_ledger(make_queue("root.a"))
+    ledger.apply(on.ActionsRead({QueuePath("root.a"): Closure("ann", START)}), now=START)
+    observed(ledger, "ask")
+    return cycled(ledger)
+
+
 def _timed_out() -> Ledger:
     world = waiting_gang(2, style=GangStyle.HARD, timeout=5)
     world.bind_placeholders(most=1)
@@ -141,6 +149,7 @@ SCENES: dict[Code, Callable[[], tuple[Ledger, str]]] = {
         ASK,
     ),
     Code.RESERVATION_TIMEOUT: lambda: (_timed_out(), "uid-m1"),
+    Code.QUEUE_CLOSED: lambda: (_closed(), ASK),
     Code.MAX_APPLICATIONS_REACHED: lambda: (_beside(replace(make_queue("root.a"), max_applications=1)), ASK),
     Code.USER_MAX_APPLICATIONS_REACHED: lambda: (_beside(limited("user", applications=1)), ASK),
     Code.GROUP_MAX_APPLICATIONS_REACHED: lambda: (_beside(limited("group", applications=1)), ASK),

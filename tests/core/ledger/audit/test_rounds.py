@@ -88,9 +88,9 @@ MESSAGES = {
 
 CONFIGURED = {
     *("path", "spec", "max", "parent", "chain", "children", "draining", "dynamic", "entries", "properties"),
-    *("paths", "is_root", "changes"),
+    *("paths", "is_root", "closed", "changes"),
 }
-"""Values of a queue that come from documents and nodes, and the number of its changes.
+"""Values of a queue that come from documents, nodes and administrators, and the number of changes.
 
 The root's max has its own corruption.
 """

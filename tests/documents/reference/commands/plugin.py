@@ -14,7 +14,8 @@ from tests.documents.reference.markdown import code, codes, page, table
 _INTRO = """\
 # kubectl paddock
 
-The command asks Paddock about queues, applications and pods. It changes nothing.
+The command asks Paddock about queues, applications and pods.
+Only `close-queue` and `open-queue` change something.
 Install the wheel: `kubectl paddock` finds `kubectl-paddock` on the `PATH`.
 `paddock` has the same commands, except that `paddock check` reads files without a server.
 

@@ -1,0 +1,232 @@
+"""Actions of administrators over HTTP: the resource ``actions`` of the aggregated API (ACT-1).
+
+No other port carries out actions. Each request, refused ones too, ends in one line of the audit log and in
+an Event.
+"""
+
+import uuid
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from aiohttp import web
+
+from core.errors import PaddockError
+from core.ids import QueuePath
+from core.queues.queue import Queue
+from extender.actions.audit import AuditLine, audit_id, groups_shown, shown
+from extender.actions.requested import (
+    CloseQueue,
+    NotValid,
+    OpenQueue,
+    Request,
+    Result,
+    action_of,
+    changed,
+    check_request,
+    request_from,
+)
+from extender.actions.stored import Actions, StoreFull
+from extender.http.access.delegated import USER
+from extender.http.aggregated import ACTIONS, GROUP, VERSION
+from extender.http.door import DOOR
+from extender.http.endpoints import Endpoint
+from extender.http.intake import BodyFault, BodyLimits
+from extender.http.statuses import status_response
+from extender.identity.administration import authorize_action, queue_path_from
+from extender.identity.caller import AuthenticatedUser
+from extender.identity.delegation import Delegation
+from extender.identity.refusals import AccessRefused
+from extender.rest.members import encoded
+
+MOST = 16 * 2**10
+"""Bytes of a request, at most."""
+
+_LIMITS = BodyLimits(MOST, MOST)
+_DONE = {"close": "is closed", "open": "is open"}
+_WOULD = {"close": "would be closed", "open": "would be opened"}
+
+Store = Callable[[Callable[[Actions], Actions], bool], Awaitable[tuple[Actions, Actions]]]
+"""Function that stores a change, or computes it if the second argument is True; see `ActionStore.changed`."""
+
+
+class Refused(Exception):
+    """Refusal of a request. ``status``: of the answer. The message repeats nothing of the request."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Acting:
+    """Parts of the process that actions need."""
+
+    #: True if actions are switched on.
+    enabled: Callable[[], bool]
+    #: True if admin ACLs give the right, too.
+    by_acl: Callable[[], bool]
+    #: Why no action can be carried out now, or empty.
+    unready: Callable[[], str]
+    #: Queue of a path, or None.
+    queue: Callable[[str], Queue | None]
+    #: Stores a change.
+    store: Store
+    #: Seconds since the epoch.
+    wall: Callable[[], float]
+    #: Receives each line of the audit log.
+    audit: Callable[[AuditLine], None]
+    #: Each receives the message of an Event.
+    tell_closed: Callable[[str], None]
+    tell_opened: Callable[[str], None]
+    tell_refused: Callable[[str], None]
+
+
+def action_endpoint(acting: Acting, delegation: Delegation) -> Endpoint:
+    """Return the endpoint, with a path below that of the aggregated API."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        return await _Handling(acting, delegation, request).answer()
+
+    return Endpoint("POST", f"/{ACTIONS}", handle, "actions of administrators", by_leader=True)
+
+
+class _Handling:
+    """Handling of a request from its arrival to its line in the audit log."""
+
+    def __init__(self, acting: Acting, delegation: Delegation, request: web.Request) -> None:
+        self._acting = acting
+        self._delegation = delegation
+        self._request = request
+        self._asked: Request | None = None
+
+    async def answer(self) -> web.Response:
+        user = self._request.get(USER)
+        if user is None:
+            return status_response(403, "actions need a login: ask the API server for them")
+        try:
+            result = await self._carried_out(user)
+        except Refused as refusal:
+            self._note(user, "refused", refusal.status, str(refusal))
+            response = status_response(refusal.status, str(refusal))
+            if self._request.can_read_body:
+                response.force_close()
+            return response
+        self._note(user, "changed" if result.changed else "unchanged", 200, result.message)
+        return web.Response(body=encoded(result), content_type="application/json")
+
+    # -- steps -----------------------------------------------------------------------------------------------
+
+    async def _carried_out(self, user: AuthenticatedUser) -> Result:
+        """Carry out the request. Raises `Refused`."""
+        if not self._acting.enabled():
+            raise Refused(501, "actions are switched off: paddock.admin.enabled is false")
+        asked = self._asked = await self._read()
+        path = queue_path_from(asked.queue)
+        if path is None:
+            raise Refused(400, "queue is not the path of a queue")
+        if why := self._acting.unready():
+            raise Refused(503, why)
+        await self._authorize(user, path)
+        before, after = await self._stored(user, asked, path)
+        is_changed = before.closed.get(path) != after.closed.get(path)
+        message = self._sentence(asked, path, is_changed=is_changed)
+        return Result(
+            api_version=f"{GROUP}/{VERSION}",
+            action=action_of(asked),
+            queue=path,
+            changed=is_changed,
+            dry_run=asked.dry_run,
+            message=message,
+        )
+
+    async def _read(self) -> Request:
+        try:
+            body = await self._request.app[DOOR].body_of(self._request, _LIMITS)
+            asked = request_from(body)
+            check_request(asked, now=self._acting.wall())
+        except BodyFault as fault:
+            raise Refused(400, str(fault)) from None
+        except NotValid as error:
+            raise Refused(400, str(error)) from None
+        return asked
+
+    async def _authorize(self, user: AuthenticatedUser, path: QueuePath) -> None:
+        try:
+            await authorize_action(self._delegation, user, path, self._acls(path))
+        except AccessRefused as error:
+            raise Refused(error.status, str(error)) from None
+
+    def _acls(self, path: QueuePath) -> Iterable[tuple[str, str]]:
+        queue = self._acting.queue(path) if self._acting.by_acl() else None
+        return [(each.spec.submit_acl, each.spec.admin_acl) for each in queue.chain] if queue else ()
+
+    async def _stored(
+        self, user: AuthenticatedUser, asked: Request, path: QueuePath
+    ) -> tuple[Actions, Actions]:
+        def change(actions: Actions) -> Actions:
+            if self._acting.queue(path) is None and not (
+                isinstance(asked, OpenQueue) and path in actions.closed
+            ):
+                raise Refused(404, "there is no such queue")
+            return changed(actions, asked, path, by=user.name, now=self._acting.wall())
+
+        try:
+            return await self._acting.store(change, asked.dry_run)
+        except StoreFull as error:
+            raise Refused(409, str(error)) from None
+        except PaddockError as error:
+            raise Refused(503, f"{error}: repeat the request") from None
+
+    def _sentence(self, asked: Request, path: QueuePath, *, is_changed: bool) -> str:
+        action = action_of(asked)
+        if not is_changed:
+            text = f"{path} {_DONE[action]} already"
+        else:
+            text = f"{path} {(_WOULD if asked.dry_run else _DONE)[action]}"
+        queue = self._acting.queue(path)
+        above = next((each.path for each in queue.chain[1:] if each.closed), "") if queue else ""
+        return f"{text}, but {above} above it is closed" if above and action == "open" else text
+
+    # -- notes -----------------------------------------------------------------------------------------------
+
+    def _note(self, user: AuthenticatedUser, result: str, status: int, message: str) -> None:
+        asked, now = self._asked, self._acting.wall()
+        groups, left_out = groups_shown(user.groups)
+        reason = asked.reason if isinstance(asked, CloseQueue) else ""
+        self._acting.audit(
+            AuditLine(
+                time=datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds"),
+                user=shown(user.name),
+                groups=groups,
+                groups_left_out=left_out,
+                source=shown(self._request.remote or ""),
+                action=action_of(asked) if asked else "",
+                target=shown(asked.queue) if asked else "",
+                reason=reason,
+                dry_run=bool(asked and asked.dry_run),
+                result=result,
+                status=status,
+                message=message,
+                request_id=audit_id(self._request.headers.getall("Audit-Id", [])) or str(uuid.uuid4()),
+            )
+        )
+        if asked is not None and not (asked.dry_run and result != "refused"):
+            self._tell(user, asked, result, message)
+
+    def _tell(self, user: AuthenticatedUser, asked: Request, result: str, message: str) -> None:
+        """Have an Event posted. Texts of the caller are cut to one line."""
+        by = _plain(user.name)
+        if result == "refused":
+            text = f"{action_of(asked)} {_plain(asked.queue)}, asked for by {by}, was refused: {message}"
+            self._acting.tell_refused(text)
+        elif isinstance(asked, CloseQueue):
+            why = f": {_plain(asked.reason)}" if asked.reason else ""
+            self._acting.tell_closed(f"{message}, by {by}{why}")
+        else:
+            self._acting.tell_opened(f"{message}, by {by}")
+
+
+def _plain(text: str) -> str:
+    """Text of a caller for an Event: one line of printable characters, cut."""
+    return "".join(each if each.isprintable() else "?" for each in text[:128])

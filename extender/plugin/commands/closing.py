@@ -1,0 +1,64 @@
+"""Actions on queues, which the server carries out for administrators."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import typer
+
+from extender.plugin.asked import Asked
+from extender.plugin.outcome import Problem
+from extender.plugin.printing import Result
+from extender.plugin.reaching import Server
+
+_SPAN = re.compile(r"([0-9]{1,6})([smhd])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+Name = Annotated[str, typer.Argument(metavar="QUEUE", help="Path of the queue.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")]
+
+
+def close_queue(
+    server: Server,
+    asked: Asked,
+    name: Name,
+    reason: Annotated[str, typer.Option("--reason", help="Reason, which users of the queue see.")] = "",
+    until: Annotated[
+        str, typer.Option("--until", help="Time such as 2026-01-31T18:00:00Z, or a span such as 2h.")
+    ] = "",
+    dry_run: DryRun = False,
+) -> Result:
+    """Close a queue: what runs goes on, and applications of which nothing runs yet wait."""
+    order: dict[str, Any] = {"action": "close", "queue": name, "dryRun": dry_run}
+    if reason:
+        order["reason"] = reason
+    if until:
+        order["until"] = _moment(until)
+    return _acted(server, order)
+
+
+def open_queue(server: Server, asked: Asked, name: Name, dry_run: DryRun = False) -> Result:
+    """Open a queue that was closed."""
+    return _acted(server, {"action": "open", "queue": name, "dryRun": dry_run})
+
+
+def _acted(server: Server, order: dict[str, Any]) -> Result:
+    found = server.act(json.dumps(order).encode())
+    text = found["message"] + (" (dry run)" if found["dryRun"] else "")
+    return Result("Action", [found], [f"queue/{found['queue']}"], [text], single=True)
+
+
+def _moment(text: str) -> str:
+    """Time as RFC 3339 writes it. Raises `Problem`."""
+    span = _SPAN.fullmatch(text)
+    if span is not None:
+        end = datetime.now(UTC) + timedelta(seconds=int(span[1]) * _SECONDS[span[2]])
+        return end.isoformat(timespec="seconds")
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise Problem("--until is no time with a zone, and no span such as 2h")
+    return found.isoformat()
