@@ -16,6 +16,7 @@ from typing import Any
 
 from core.errors import PaddockError
 from extender.plugin.table import COMMANDS
+from extender.removal.arguments import add_uninstall
 
 OK, FAILED, USAGE = 0, 1, 2
 
@@ -60,6 +61,7 @@ def _parser(command: Sequence[str] = ("serve",)) -> argparse.ArgumentParser:
     _add_simulate(commands.add_parser("simulate", help="play a scenario without a cluster"))
     _add_test(commands.add_parser("test", help="play scenarios and compare the results with expectations"))
     _add_check(commands.add_parser("check", help="report errors and surprises in queue documents"))
+    add_uninstall(commands.add_parser("uninstall", help="take Paddock out of a cluster, step by step"))
     _add_demo(commands.add_parser("demo", help="serve a played cluster for a minute: two tenants, one day"))
     return parser
 
@@ -186,12 +188,22 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
         "itself. - is the standard input",
     )
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.add_argument(
+        "--from",
+        dest="system",
+        choices=["yunikorn-helm", "kueue", "elasticquota"],
+        help="convert values of YuniKorn's chart, or quotas of Kueue or scheduler-plugins, and check that",
+    )
 
 
 def _check(arguments: argparse.Namespace) -> int:
     """Run `paddock check`. Exit code 0 without errors, 1 with errors, 2 for a file that cannot be read."""
     from extender.checking.verdict import check_text, json_of, lines_of
 
+    if arguments.system:
+        from extender.checking.converting import convert_files
+
+        return convert_files(arguments.system, arguments.files)
     verdicts, code = [], OK
     for file in arguments.files:
         try:

@@ -59,6 +59,7 @@ ROWS: dict[str, int] = {
     "extender.first_queues": 10,
     "extender.played_rest": 10,
     "extender.readiness": 10,
+    "extender.removal": 10,
     "extender.demo": 10,
     "extender.cli": 10,
     "extender.plugin": 10,

@@ -69,5 +69,13 @@ def test_every_example_of_a_scenario_passes(tmp_path: Path) -> None:
 def test_commands_and_manifests_of_the_pages_exist() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in sorted(HOW_TO.glob("*.md")))
     shells = "".join(_SHELL.findall(text))
-    assert set(_COMMAND.findall(shells)) <= {"check", "test", "simulate", "demo", "serve", "probe"}
+    assert set(_COMMAND.findall(shells)) <= {
+        "check",
+        "test",
+        "simulate",
+        "demo",
+        "serve",
+        "probe",
+        "uninstall",
+    }
     assert [each for each in set(_FOLDER.findall(text)) if not (ROOT / each).exists()] == []
