@@ -10,6 +10,7 @@ BENCHMARKS = {
     "promptness": "promptness",
     "passes": "passes",
     "start": "start",
+    "scale": "inside.scale",
     "throughput": "rates.throughput",
     "groups": "groups",
     "contention": "contention",

@@ -30,7 +30,8 @@ from extender.kube.connection.api import (
     segment,
 )
 from extender.kube.connection.client import ApiClient
-from extender.kube.watch.reflector import Reflector, Reporter
+from extender.kube.watch.reflector import Reflector
+from extender.kube.watch.reporting import Reporter
 
 READ_AGAIN_AFTER = 2.0
 """Seconds after which a failed read is tried again."""

@@ -9,7 +9,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, M
 from contextlib import asynccontextmanager, contextmanager
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
+from urllib.parse import urlencode, urlsplit
 
 import aiohttp
 
@@ -24,10 +25,23 @@ from extender.kube.connection.api import (
     error_from,
     redacted,
 )
+from extender.kube.connection.channel import Answer
+from extender.kube.connection.channels import Channels, Target, request_of, target_of
 from extender.kube.connection.credentials import Credentials
 from extender.kube.connection.fencing import FencedBody, HeldBack
 
 MaySend = Callable[[], bool]
+
+
+class _Request(NamedTuple):
+    """A request with the body to send, and the right to send it."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes | None
+    may_send: MaySend | None
+
 
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 MAX_LINE = 8 * 1024 * 1024
@@ -37,6 +51,9 @@ _CONNECT_TIMEOUT = 5.0
 _CONNECTIONS = 256
 # kube-apiserver drops an idle connection after 90 s. A POST must not be sent in that moment.
 _KEEPALIVE = 60.0
+
+# Inside a cluster, compression costs both ends more time than it saves on the network.
+_HEADERS = {"User-Agent": "paddock", "Accept": JSON, "Accept-Encoding": "identity"}
 
 _NOT_SENT = (
     aiohttp.ClientConnectorError,
@@ -88,10 +105,11 @@ class ApiClient:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=_KEEPALIVE),
             cookie_jar=aiohttp.DummyCookieJar(),
-            # Inside a cluster, compression costs both ends more time than it saves on the network.
-            headers={"User-Agent": "paddock", "Accept": JSON, "Accept-Encoding": "identity"},
+            headers=_HEADERS,
             read_bufsize=2**18,
         )
+        self._channels = Channels(connect_within=_CONNECT_TIMEOUT)
+        self._targeted: tuple[object, tuple[Target, str]] | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -107,6 +125,7 @@ class ApiClient:
     async def close(self) -> None:
         """Close every connection. Requests under way end with `Unreachable`."""
         await self._credentials.close()
+        self._channels.close()
         await self._session.close()
 
     async def get(
@@ -182,7 +201,7 @@ class ApiClient:
         """
         timeout = aiohttp.ClientTimeout(connect=_CONNECT_TIMEOUT, sock_read=idle_timeout)
         with self._errors_translated():
-            async with self._answered("GET", path, timeout, params=params) as response:
+            async with self._answered(path, timeout, params=params) as response:
                 async for line in _lines_from(response.content.iter_any(), limit=MAX_LINE):
                     yield line
 
@@ -197,15 +216,50 @@ class ApiClient:
         content_type: str = JSON,
         may_send: MaySend | None = None,
     ) -> bytes:
-        # The time for connecting ends first. If the whole time ends, the request has therefore been sent.
+        headers = {} if body is None else {"Content-Type": content_type}
+        ask = _Request(method, path + (f"?{urlencode(params)}" if params else ""), headers, body, may_send)
+        with self._errors_translated():
+            async with asyncio.timeout(timeout):
+                answer = await self._authorized(ask, timeout)
+        self._note_clock(answer.date)
+        if 200 <= answer.status < 300:
+            return answer.body
+        secret = self._credentials.secret
+        raise error_from(answer.status, answer.body, retry_after=answer.retry_after, secret=secret)
+
+    async def _authorized(self, ask: "_Request", timeout: float) -> Answer:
+        """Send a request, and repeat it once with renewed credentials after a 401."""
+        # That is safe for a POST, too: a request that fails authentication has not been carried out.
+        used = self._credentials.authorization()
+        answer = await self._send(ask, timeout, used)
+        if answer.status != 401:
+            return answer
+        if not await self._credentials.renewed(used):
+            raise Unauthorized(401, "Unauthorized", "the API server does not accept our credentials")
+        return await self._send(ask, timeout, self._credentials.authorization())
+
+    async def _send(self, ask: "_Request", timeout: float, authorization: str) -> Answer:
+        access = self._credentials
+        if access.proxy:
+            return await self._send_by_proxy(ask, timeout, authorization)
+        target, prefix = self._target_of(access)
+        headers = {**_HEADERS, **ask.headers, "Host": urlsplit(access.host).netloc}
+        if authorization:
+            headers["Authorization"] = authorization
+        request = request_of(ask.method, prefix + ask.path, headers, ask.body)
+        return await self._channels.ask(target, request, within=timeout, may_send=ask.may_send)
+
+    async def _send_by_proxy(self, ask: "_Request", timeout: float, authorization: str) -> Answer:
+        """Send a request through a proxy, which aiohttp knows how to ask."""
         limits = aiohttp.ClientTimeout(connect=min(_CONNECT_TIMEOUT, timeout / 2))
-        sent = FencedBody(body, may_send) if body is not None and may_send is not None else body
-        request = self._answered(method, path, limits, params=params, body=sent, content_type=content_type)
+        sent = FencedBody(ask.body, ask.may_send) if ask.body is not None and ask.may_send else ask.body
         try:
-            with self._errors_translated():
-                async with asyncio.timeout(timeout), request as response:
-                    return await response.read()
-        except Unreachable:
+            response = await self._open(ask.method, ask.path, limits, ask.headers, authorization, data=sent)
+            async with response:
+                found = response.headers
+                date, retry_after = found.get("Date", ""), found.get("Retry-After", "")
+                return Answer(response.status, await response.read(), date, retry_after)
+        except aiohttp.ClientError:
             if isinstance(sent, FencedBody) and sent.held_back:
                 raise HeldBack from None
             raise
@@ -213,17 +267,20 @@ class ApiClient:
     @asynccontextmanager
     async def _answered(
         self,
-        method: str,
         path: str,
         timeout: aiohttp.ClientTimeout,
         *,
         params: Mapping[str, str] | None = None,
-        body: bytes | FencedBody | None = None,
-        content_type: str = JSON,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """A successful answer. Raises `ApiError` for any status but 2xx."""
-        headers = {} if body is None else {"Content-Type": content_type}
-        response = await self._authorized(method, path, timeout, headers, params=params, data=body)
+        """A successful answer that is read as it arrives. Raises `ApiError` for any status but 2xx."""
+        used = self._credentials.authorization()
+        response = await self._open("GET", path, timeout, {}, used, params=params)
+        if response.status == 401:
+            response.release()
+            if not await self._credentials.renewed(used):
+                raise Unauthorized(401, "Unauthorized", "the API server does not accept our credentials")
+            used = self._credentials.authorization()
+            response = await self._open("GET", path, timeout, {}, used, params=params)
         async with response:
             self._note_clock(response.headers.get("Date", ""))
             if not 200 <= response.status < 300:
@@ -234,31 +291,12 @@ class ApiClient:
                 )
             yield response
 
-    async def _authorized(
+    async def _open(
         self,
         method: str,
         path: str,
         timeout: aiohttp.ClientTimeout,
-        headers: dict[str, str],
-        **options: object,
-    ) -> aiohttp.ClientResponse:
-        """Send a request, and repeat it once with renewed credentials after a 401."""
-        # That is safe for a POST, too: a request that fails authentication has not been carried out.
-        used = self._credentials.authorization()
-        response = await self._send(method, path, timeout, headers, used, **options)
-        if response.status != 401:
-            return response
-        response.release()
-        if not await self._credentials.renewed(used):
-            raise Unauthorized(401, "Unauthorized", "the API server does not accept our credentials")
-        return await self._send(method, path, timeout, headers, self._credentials.authorization(), **options)
-
-    async def _send(
-        self,
-        method: str,
-        path: str,
-        timeout: aiohttp.ClientTimeout,
-        headers: dict[str, str],
+        headers: Mapping[str, str],
         authorization: str,
         **options: object,
     ) -> aiohttp.ClientResponse:
@@ -276,6 +314,13 @@ class ApiClient:
             server_hostname=access.server_name,
             **options,  # type: ignore[arg-type]
         )
+
+    def _target_of(self, access: Credentials) -> tuple[Target, str]:
+        """Target and path prefix, made anew only when the credentials' certificates are."""
+        wanted = (access.host, access.tls, access.server_name)
+        if self._targeted is None or self._targeted[0] != wanted:
+            self._targeted = (wanted, target_of(*wanted))
+        return self._targeted[1]
 
     @contextmanager
     def _errors_translated(self) -> Iterator[None]:

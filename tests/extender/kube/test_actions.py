@@ -12,7 +12,7 @@ from extender.actions.stored import CONFIG_MAP, KEY, Actions, text_of
 from extender.kube import actions as module
 from extender.kube.actions import ActionStore, NotStored
 from extender.kube.connection.client import ApiClient
-from extender.kube.watch.reflector import Silence
+from extender.kube.watch.reporting import Silence
 from tests.extender.fake_api import FakeApi
 from tests.extender.reflector_bench import until
 

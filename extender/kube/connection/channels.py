@@ -1,0 +1,129 @@
+"""Pool of connections to the API server, for requests with a whole answer."""
+
+import asyncio
+import ssl
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from extender.kube.connection.api import Unreachable
+from extender.kube.connection.channel import Answer, Broken, Channel
+from extender.kube.connection.fencing import HeldBack
+
+MOST = 256
+"""Connections at once. Further requests wait for one."""
+
+# kube-apiserver drops an idle connection after 90 s. A POST must not be sent in that moment.
+_IDLE = 60.0
+
+
+class Target(NamedTuple):
+    """Where to connect to. A change of it, as after a renewal of certificates, makes new connections."""
+
+    host: str
+    port: int
+    tls: ssl.SSLContext | None
+    server_name: str | None
+
+
+def target_of(url: str, tls: ssl.SSLContext | None, server_name: str | None) -> tuple[Target, str]:
+    """Target and path prefix of a server's URL."""
+    parts = urlsplit(url)
+    secure = parts.scheme == "https"
+    context = tls or (ssl.create_default_context() if secure else None)
+    port = parts.port or (443 if secure else 80)
+    name = server_name or parts.hostname if secure else None
+    return Target(parts.hostname or "", port, context if secure else None, name), parts.path.rstrip("/")
+
+
+def request_of(method: str, path: str, headers: Mapping[str, str], body: bytes | None) -> bytes:
+    """The bytes of a request. Raises ValueError for a path or header that holds a line end."""
+    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    if body is not None:
+        lines.append(f"Content-Length: {len(body)}")
+    if any("\r" in line or "\n" in line for line in lines) or " " in path:
+        raise ValueError("a line end in a header, or a space in a path")
+    return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + (body or b"")
+
+
+class Channels:
+    """Connections of one client. ``connect_within``: seconds for a new connection, TLS included."""
+
+    def __init__(self, *, connect_within: float, most: int = MOST) -> None:
+        self._connect_within = connect_within
+        self._free = asyncio.Semaphore(most)
+        self._idle: deque[tuple[Target, Channel]] = deque()
+        self._all: set[Channel] = set()
+        self._closed = False
+
+    async def ask(
+        self, target: Target, request: bytes, *, within: float, may_send: Callable[[], bool] | None = None
+    ) -> Answer:
+        """Send a request and return the answer.
+
+        ``within``: seconds that are left for the whole. The time for a connection ends before.
+        Raises `Unreachable`. Raises `HeldBack` if ``may_send`` returns False right before the first byte.
+        """
+        channel = await self._channel(target, within)
+        try:
+            if may_send is not None and not may_send():
+                raise HeldBack
+            return await channel.ask(request)
+        except Broken as error:
+            raise Unreachable(str(error), sent=True) from None
+        finally:
+            self._give_back(target, channel)
+
+    def close(self) -> None:
+        """Close all connections. Requests under way end with `Unreachable`."""
+        self._closed = True
+        self._idle.clear()
+        for channel in list(self._all):
+            channel.close()
+
+    def _taken(self, target: Target) -> Channel | None:
+        """An idle connection to the target, the latest used first."""
+        now = asyncio.get_running_loop().time()
+        while self._idle:
+            known, channel = self._idle.pop()
+            if known == target and channel.is_open and now - channel.used_at < _IDLE:
+                return channel
+            self._drop(channel)
+        return None
+
+    async def _channel(self, target: Target, within: float) -> Channel:
+        """A connection for one request, which must be given back."""
+        if self._closed:
+            raise Unreachable("the client is closed", sent=False)
+        try:
+            # This ends before the whole time does. If that ends, the request has therefore been sent.
+            async with asyncio.timeout(min(self._connect_within, within / 2)):
+                await self._free.acquire()
+                try:
+                    return self._taken(target) or await self._connected(target)
+                except BaseException:
+                    self._free.release()
+                    raise
+        except TimeoutError:
+            raise Unreachable("TimeoutError: no connection in time", sent=False) from None
+        except OSError as error:
+            raise Unreachable(f"{type(error).__name__}: {error}", sent=False) from error
+
+    async def _connected(self, target: Target) -> Channel:
+        _, channel = await asyncio.get_running_loop().create_connection(
+            Channel, target.host, target.port, ssl=target.tls, server_hostname=target.server_name
+        )
+        self._all.add(channel)
+        return channel
+
+    def _give_back(self, target: Target, channel: Channel) -> None:
+        self._free.release()
+        if channel.keeps and not self._closed:
+            self._idle.append((target, channel))
+        else:
+            self._drop(channel)
+
+    def _drop(self, channel: Channel) -> None:
+        self._all.discard(channel)
+        channel.close()
