@@ -86,8 +86,13 @@ async def act(door: FrontDoor, user: str, **order: Any) -> tuple[int, str]:
 
 
 async def status_of(door: FrontDoor) -> str:
-    _, text = await door.paddock.get("/ws/v1/partition/default/queue/root.a")
-    return str(json.loads(text)["status"])
+    """Status of the queue, once the REST interface answers. It does not right after a start (REST-43)."""
+
+    async def found() -> str:
+        _, text = await door.paddock.get("/ws/v1/partition/default/queue/root.a")
+        return str(json.loads(text).get("status", ""))
+
+    return await eventually(found, "the REST interface answers", timeout=60)
 
 
 @pytest.mark.rule("ACT-1", "ACT-2", "ACT-3")
