@@ -44,6 +44,7 @@ def story_of(view: LedgerView, journal: Journal, namespace: str, name: str) -> M
         else "",
         "queue": queue.path if queue else "",
         "fellBack": record.membership.fell_back or "",
+        "placement": _placement(view, record),
         "relabelled": view.identities.relabelling(record),
         "node": record.node,
         "daemonSet": _daemon_set(record),
@@ -56,6 +57,24 @@ def story_of(view: LedgerView, journal: Journal, namespace: str, name: str) -> M
             {"at": _stamp(line.at), "what": line.what, "detail": line.detail, "times": line.times}
             for line in journal.story(record.uid)
         ],
+    }
+
+
+def _placement(view: LedgerView, record: PodRecord) -> Mapping[str, Any] | None:
+    """Origin of the queue of the pod's application (PL-1). None without an application.
+
+    ``requested``: queue that its first pod named, or empty. ``passedOver``: reason why it is not used.
+    """
+    application = view.application(record.membership.application) if record.membership.application else None
+    if application is None:
+        return None
+    definer = view.pod(application.definer)
+    return {
+        "requested": application.requested,
+        "passedOver": application.passed_over,
+        "definedBy": definer.facts.name if definer is not None else "",
+        "user": application.identity.user,
+        "groups": list(application.groups or ()),
     }
 
 

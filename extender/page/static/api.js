@@ -7,7 +7,7 @@ export const serverNow = () => Date.now() + clock.skew;
 export const setToken = (token) => { login.token = token.trim(); };
 export const hasToken = () => login.token !== '';
 
-// kind: unreachable, login, forbidden, missing, unready or failed.
+// kind: unreachable, login, forbidden, missing, busy, unready or failed.
 export class Problem extends Error {
   constructor(kind, message, path) {
     super(message);
@@ -16,7 +16,7 @@ export class Problem extends Error {
   }
 }
 
-const KINDS = { 401: 'login', 403: 'forbidden', 404: 'missing', 503: 'unready' };
+const KINDS = { 401: 'login', 403: 'forbidden', 404: 'missing', 429: 'busy', 503: 'unready' };
 
 export async function request(path, options = {}) {
   const headers = { Accept: '*/*', ...options.headers };

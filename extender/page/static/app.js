@@ -40,9 +40,20 @@ function change(changes) {
 function draw() {
   drawing = false;
   const view = VIEWS[state.route.view] ?? VIEWS.missing;
-  render(html`<${Shell} state=${state} view=${view} actions=${actions} />`, document.getElementById('page'));
+  try {
+    show(view);
+  } catch (error) {
+    // What is half drawn cannot be changed any more, so the page begins anew and says what is wrong.
+    console.error(error);
+    render(null, document.getElementById('page'));
+    Object.assign(state, { data: null, at: null, problem: new Problem('failed', String(error.message), '') });
+    show(view);
+  }
   document.documentElement.dataset.ready = state.shown === null ? '' : state.shown;
 }
+
+const show = (view) =>
+  render(html`<${Shell} state=${state} view=${view} actions=${actions} />`, document.getElementById('page'));
 
 const actions = {
   logIn(token) {
@@ -56,8 +67,8 @@ const actions = {
 
 // -- data -----------------------------------------------------------------------------------------------------
 
-// What is asked for: the view, the names in its address, and the list or the time that it shows.
-const nameOf = ({ view, names, params }) => [view, ...names, params.list ?? params.span ?? ''].join('/');
+// What is asked for: the view, the names in its address, and the list, time or subject that it shows.
+const nameOf = ({ view, names, params }) => [view, ...names, params.list ?? params.span ?? params.of ?? ''].join('/');
 
 async function load() {
   asking?.abort();

@@ -12,7 +12,7 @@ const MODES = {
 };
 
 export function Shell({ state, view, actions }) {
-  const title = view.title(state.route.names);
+  const title = view.title(state.route.names, state.route.params);
   document.title = `${title} – Paddock`;
   return html`<div>
     <a class="skip" href="#content" onClick=${skip}>Skip to content</a>
@@ -64,6 +64,7 @@ const titles = {
   login: 'A token is needed',
   forbidden: 'The token may not read this',
   missing: 'Not found',
+  busy: 'Paddock is busy',
   failed: 'Something went wrong',
 };
 

@@ -37,7 +37,8 @@ export function Show({ data: { app }, local }) {
     <section><h2>States</h2><ol class="plainly">${(app.stateLog ?? []).map((each) => html`<li>
       <${Time} at=${fromNanoseconds(each.time)} local=${local} /> <${State} kind=${appStateKind(each.applicationState)}>${each.applicationState}</${State}></li>`)}</ol></section>
     ${(app.placeholderData ?? []).length ? html`<section><h2>Gang</h2>${gangOf(app)}</section>` : null}
-    <section><h2>Waiting pods</h2>${requestsOf(requests)}</section>
+    <section><h2>Waiting pods</h2>${requests.length ? html`<p><${Link} view="why" names=${[app.namespace ?? '', app.applicationID]}
+      params=${{ of: 'application' }}>Why it waits</${Link}></p>` : null}${requestsOf(requests)}</section>
     <section><h2>Pods on nodes</h2>${allocationsOf(app.allocations ?? [], local)}</section>
     <section><h2>Use over time</h2>${historyOf(app)}</section>
   </div>`;

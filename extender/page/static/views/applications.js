@@ -27,8 +27,16 @@ function rowFrom(app) {
     used: app.usedResource ?? {},
     placed: (app.allocations ?? []).length,
     waiting: (app.requests ?? []).length,
+    gang: gangOf(app),
     why: app.rejectedMessage || (app.requests ?? []).map((each) => each.allocationLog?.at(-1)?.message).find(Boolean) || '',
   };
+}
+
+// Placeholders of a gang that have a node or were replaced, of those that were made. None without a gang.
+function gangOf({ placeholderData: groups = [], requests = [] }) {
+  const made = groups.reduce((sum, each) => sum + (each.count ?? 0), 0);
+  const waiting = requests.filter((each) => each.placeholder).length;
+  return groups.length ? { placed: made - waiting, made } : null;
 }
 
 const remembered = { key: null, rows: [] };
@@ -84,6 +92,8 @@ const COLUMNS = [
   { key: 'age', label: 'Age', wide: 5, value: (row) => -(row.since ?? 0), cell: (row) => html`<${Ago} at=${row.since} />` },
   { key: 'placed', label: 'Placed', number: true, wide: 5, value: (row) => row.placed, cell: (row) => row.placed },
   { key: 'waiting', label: 'Waiting', number: true, wide: 5, value: (row) => row.waiting, cell: (row) => row.waiting },
+  { key: 'gang', label: 'Gang', number: true, wide: 5, value: (row) => (row.gang ? row.gang.placed - row.gang.made : 1),
+    cell: (row) => (row.gang ? `${row.gang.placed} of ${row.gang.made}` : '–') },
   { key: 'used', label: 'Used', wide: 14, cell: (row) => amounts(row.used) },
   { key: 'why', label: 'Reason', wide: 22, cell: (row) => row.why || '–' },
 ];

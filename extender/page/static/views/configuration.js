@@ -25,8 +25,16 @@ export const Show = ({ data, local }) => html`<div>
     ['Applied', html`<${Time} at=${fromNanoseconds(data.config.AppliedTime)} local=${local} />`],
   ]} />
   <section><h2>Document in force</h2><pre class="document" tabindex="0" aria-label="Document in force" role="region">${data.text}</pre></section>
+  <section><h2>Settings</h2>${settingsOf(data.config.Extra ?? {})}</section>
   <section><h2>Check another document</h2><${Check} running=${data.text} /></section>
 </div>`;
+
+// Keys of the ConfigMaps beside the document. Others have their defaults.
+function settingsOf(settings) {
+  const names = Object.keys(settings).sort();
+  if (!names.length) return html`<p class="empty">No key is set, so that all have their defaults.</p>`;
+  return html`<${Facts} rows=${names.map((name) => [name, html`<bdi>${settings[name]}</bdi>`])} />`;
+}
 
 class Check extends Component {
   render({ running }, { verdict, pasted, problem }) {

@@ -44,13 +44,11 @@ export function Show({ params, local, heard, paused, actions }) {
     </${Filters}>
     <p class="count">${rows.length} of the latest ${heard.length} events${paused ? ', paused' : ''}</p>
     <${Table} rows=${rows} label="Events, the newest first" keyOf=${(row) => row.at} empty=${heard.length ? 'No event matches these filters.' : 'No events yet.'} columns=${[
-      { key: 'at', label: 'Time', wide: 12, cell: (row) => html`<${Time} at=${fromNanoseconds(row.timestampNano)} local=${local} />` },
-      { key: 'about', label: 'About', wide: 7, cell: (row) => TYPES[row.type] ?? '–' },
-      { key: 'object', label: 'Object', wide: 18, cell: (row) => objectOf(row) },
-      { key: 'what', label: 'What', wide: 12, cell: what },
-      { key: 'message', label: 'Message', wide: 24, cell: (row) => row.message ?? '–' },
-      { key: 'other', label: 'Other object', wide: 18, cell: (row) => html`<bdi>${row.referenceID ?? '–'}</bdi>` },
-      { key: 'amounts', label: 'Amounts', wide: 12, cell: (row) => amountsOf(row) },
+      { key: 'at', label: 'Time', wide: 11, cell: (row) => html`<${Time} at=${fromNanoseconds(row.timestampNano)} local=${local} />` },
+      { key: 'object', label: 'Object', wide: 18, cell: (row) => html`${TYPES[row.type] ?? 'object'} ${objectOf(row)}` },
+      { key: 'what', label: 'What', wide: 15, cell: (row) => [what(row), amountsOf(row)].filter(Boolean).join(': ') },
+      { key: 'message', label: 'Message', wide: 32, cell: (row) => html`<span title=${row.message}>${row.message || '–'}</span>` },
+      { key: 'other', label: 'Other object', wide: 12, cell: (row) => html`<bdi>${row.referenceID || '–'}</bdi>` },
     ]} />
   </div>`;
 }
@@ -62,5 +60,7 @@ function objectOf({ type, objectID: id = '' }) {
   return html`<bdi>${id}</bdi>`;
 }
 
-const amountsOf = ({ resource }) =>
-  amounts(Object.fromEntries(Object.entries(resource?.resources ?? {}).map(([name, { value = 0 }]) => [name, value])));
+function amountsOf({ resource }) {
+  const values = Object.entries(resource?.resources ?? {}).map(([name, { value = 0 }]) => [name, value]);
+  return values.length ? amounts(Object.fromEntries(values)) : '';
+}

@@ -4,7 +4,7 @@ import { amount, fromNanoseconds, resourceName, resourcesOf } from '../amounts.j
 import { ask, askText, inPartition } from '../api.js';
 import { html } from '../html.js';
 import { AppLink, Bar, Facts, Link, Missing, PodLink, QueueLink, Ago, State, Time, appStateKind } from '../parts.js';
-import { sentenceOf } from './preemptions.js';
+import { folded, sentenceOf } from './preemptions.js';
 import { pendingPods } from './waiting.js';
 
 const LONGEST = 5;
@@ -49,8 +49,16 @@ function checksOf({ ready, health }) {
   ].sort((one, other) => one.good - other.good);
 }
 
+const ORDINARY = new Set(['configuration', 'leading']);
+
+// What readiness says beside its checks, such as watches that are stale.
+const notesOf = ({ ready }) => (ready.value ?? '').split('\n').map((line) => /^([^[:]+): (.+)$/.exec(line)).filter(Boolean)
+  .map(([, name, text]) => ({ name, text }));
+
 function healthOf(data) {
   const checks = checksOf(data);
+  const notes = notesOf(data);
+  const amiss = notes.filter((each) => !ORDINARY.has(each.name));
   const failing = checks.filter((each) => !each.good);
   return html`<div>
     ${data.ready.problem ? html`<${Missing} problem=${data.ready.problem} what="Readiness" />` : null}
@@ -58,8 +66,11 @@ function healthOf(data) {
     ${failing.length
       ? html`<ul class="plainly">${failing.map((each) => html`<li><${State} kind="bad">${each.name}</${State}>: ${each.why || 'failed'}</li>`)}</ul>`
       : html`<p><${State} kind="good">All ${checks.length} checks succeeded</${State}></p>`}
+    ${amiss.length ? html`<ul class="plainly">${amiss.map((each) => html`<li><${State} kind="waits">${each.name}</${State}>: ${each.text}</li>`)}</ul>` : null}
+    ${data.ready.value && !amiss.some((each) => each.name === 'stale watches') ? html`<p><${State} kind="good">No watch is stale</${State}></p>` : null}
     <details><summary>All checks</summary><ul class="plainly">${checks.map((each) =>
-      html`<li><${State} kind=${each.good ? 'good' : 'bad'}>${each.name}</${State}></li>`)}</ul></details>
+      html`<li><${State} kind=${each.good ? 'good' : 'bad'}>${each.name}</${State}></li>`)}
+      ${notes.map((each) => html`<li>${each.name}: <bdi>${each.text}</bdi></li>`)}</ul></details>
   </div>`;
 }
 
@@ -114,7 +125,7 @@ function reasonsOf({ value, problem }) {
 
 function plansOf({ value, problem }, local) {
   if (problem) return html`<${Missing} problem=${problem} what="Preemptions" />`;
-  const plans = value.preemptions.slice(0, 5);
+  const plans = folded(value.preemptions).slice(0, 5);
   if (!plans.length) return html`<p class="empty">No preemption was planned since this process began.</p>`;
-  return html`<ul class="plainly">${plans.map((each) => html`<li><${Time} at=${Date.parse(each.at)} local=${local} /> ${sentenceOf(each)}</li>`)}</ul>`;
+  return html`<ul class="plainly">${plans.map((each) => html`<li><${Time} at=${Date.parse(each.at)} local=${local} /> ${sentenceOf(each)}${each.times > 1 ? ` (${each.times} times)` : null}</li>`)}</ul>`;
 }

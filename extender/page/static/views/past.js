@@ -45,8 +45,15 @@ function chart(value, resource, local) {
     <figcaption>${KINDS.map(([name, label]) => html`<span class="key"><svg viewBox="0 0 24 10" aria-hidden="true"><polyline class=${name} points="0,5 24,5" /></svg>
       ${label} ${amount(resource, last(lines[name]) ?? undefined)}</span>`)}
       <span class="key">top ${amount(resource, most)}</span>
-      ${value.thinned ? html`<span class="key">older samples were thinned to save memory</span>` : null}</figcaption>
+      ${value.thinned ? html`<span class="key">older samples were thinned to save memory</span>` : null}
+      ${lostOf(value.memory)}</figcaption>
   </figure>`;
+}
+
+// What memory did not suffice for, over all queues.
+function lostOf({ unrecorded = 0, dropped = 0 } = {}) {
+  const lost = [unrecorded ? `${unrecorded} resources of queues are not recorded` : '', dropped ? `${dropped} were dropped early` : ''].filter(Boolean);
+  return lost.length ? html`<span class="key">for lack of memory ${lost.join(', and ')}</span>` : null;
 }
 
 const KINDS = [['used', 'used'], ['pending', 'waiting'], ['guaranteed', 'guaranteed'], ['max', 'max']];

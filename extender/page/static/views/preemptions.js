@@ -39,16 +39,28 @@ const list = (pods) => pods.map((pod, at) => html`${at ? ', ' : ''}<${Pod} pod=$
 
 export function sentenceOf(entry) {
   if (entry.refused) return html`<span>Nothing is evicted for <${Pod} pod=${entry.pod} />: ${STOPS[entry.refused] ?? entry.refused}.</span>`;
-  const who = html`<span>${list(entry.victims ?? [])} on <${NodeLink} name=${entry.node} />`;
+  const who = html`<span>${list(entry.victims ?? [])}${entry.node ? html` on <${NodeLink} name=${entry.node} />` : null}</span>`;
   if (entry.breaches) return html`<span>A plan for <${Pod} pod=${entry.pod} /> was dropped, since it broke a law.</span>`;
-  return html`<span>Evicted for <${Pod} pod=${entry.pod} />, because ${WHY[entry.kind] ?? entry.kind}: ${who}</span>.</span>`;
+  return html`<span>Evicted for <${Pod} pod=${entry.pod} />, because ${WHY[entry.kind] ?? entry.kind}: ${who}.</span>`;
+}
+
+// Equal stops as one entry, which is the newest of them: a plan that is stopped is tried again and again.
+export function folded(plans) {
+  const known = new Map();
+  for (const each of plans) {
+    const key = each.refused ? JSON.stringify([each.pod, each.queue, each.refused]) : known.size;
+    const entry = known.get(key);
+    if (entry) Object.assign(entry, { times: entry.times + 1, first: each.at });
+    else known.set(key, { ...each, times: 1, first: each.at });
+  }
+  return [...known.values()];
 }
 
 export function Show({ data, params, local }) {
   const { search = '', kind = 'plans' } = params;
   const wanted = (each) => (kind === 'all' || (kind === 'plans') === !each.refused)
     && (!search || includes([each.pod, each.queue, each.node, ...(each.victims ?? [])].join(' '), search));
-  const found = data.plans.filter(wanted).slice(0, MOST);
+  const found = folded(data.plans.filter(wanted)).slice(0, MOST);
   return html`<div>
     <${Filters}>
       <${Search} name="search" label="Search pods, queues, nodes" value=${params.search} />
@@ -61,7 +73,7 @@ export function Show({ data, params, local }) {
 
 const planOf = (each, local) => html`<li key=${`${each.at} ${each.pod} ${each.refused ?? ''}`}>
   <p><${State} kind=${each.refused ? 'idle' : 'waits'}>${each.refused ? 'stopped' : each.breaches ? 'dropped' : 'planned'}</${State}> <${Time} at=${Date.parse(each.at)} local=${local} />${' '}
-    ${each.queue ? html` in <${QueueLink} path=${each.queue} />` : null}</p>
+    ${each.times > 1 ? html`(${each.times} times since <${Time} at=${Date.parse(each.first)} local=${local} />)` : null}${each.queue ? html` in <${QueueLink} path=${each.queue} />` : null}</p>
   <p>${sentenceOf(each)}</p>
   ${(each.receipt?.victims ?? []).filter((victim) => victim.why).map((victim) => html`<p><${Pod} pod=${victim.pod} />: ${victim.why}</p>`)}
   <details><summary>Laws and figures</summary>${lawsOf(each)}</details>

@@ -56,6 +56,9 @@ const columnsOf = (resource) => [
 
 function stateOf(row, resource) {
   const max = own(row.max, resource);
-  const full = (max !== undefined && (own(row.used, resource) ?? 0) >= max) || (row.maxApplications && row.running >= row.maxApplications);
-  return full ? html`<${State} kind="waits">at its limit</${State}>` : html`<${State} kind="idle">below</${State}>`;
+  const used = own(row.used, resource) ?? 0;
+  const most = row.maxApplications;
+  if ((max !== undefined && used > max) || (most && row.running > most)) return html`<${State} kind="bad">above its limit</${State}>`;
+  if ((max !== undefined && used >= max) || (most && row.running >= most)) return html`<${State} kind="waits">at its limit</${State}>`;
+  return html`<${State} kind="idle">${max === undefined && !most ? 'no limit' : 'below its limit'}</${State}>`;
 }

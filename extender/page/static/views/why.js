@@ -1,119 +1,115 @@
-// Why a pod waits: sentences, what is needed, free and short in each queue, and who holds it.
-// What the interface answers is read in `factsOf` alone.
+// Why a pod or an application waits: what the interface explains, in sentences, figures and links.
+// Tenants read the explanation alone. Who may read more also sees the node, the size and the gang.
 
-import { amount, amounts, own, resourceName, resourcesOf } from '../amounts.js';
-import { ask, inPartition, twice } from '../api.js';
+import { amount, amounts, resourceName } from '../amounts.js';
+import { ask } from '../api.js';
 import { Component, html } from '../html.js';
-import { AppLink, Facts, Missing, NodeLink, Note, QueueLink, Time } from '../parts.js';
+import { AppLink, Facts, Link, Missing, NodeLink, Note, QueueLink, Time } from '../parts.js';
+import { beforeOf, changesOf, figuresOf, holdersOf, nodesOf, preemptionOf, reasonsOf } from './obstacles.js';
 
-const HOLDERS = 5;
+const SUBJECTS = { pod: 'Pod', application: 'Application', podgroup: 'Pod group' };
 
-export const title = ([namespace, name]) => `Pod ${namespace}/${name}`;
+const subjectIn = ({ of }) => (Object.hasOwn(SUBJECTS, of ?? '') ? of : 'pod');
 
-export async function load({ names: [namespace, name], signal, attempt }) {
-  const story = await ask(`debug/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`, { signal });
-  const facts = factsOf(story);
-  const short = facts.rows.find((row) => row.short > 0);
-  const holders = short ? await attempt(holdersIn(short, signal)) : null;
-  return { facts, holders };
-}
+export const title = ([namespace, name], params) => `${SUBJECTS[subjectIn(params)]} ${namespace}/${name}`;
 
-// The view's own form of the answer.
-function factsOf(story) {
-  const { verdict, size } = story;
-  return {
-    namespace: story.namespace,
-    name: story.name,
-    app: story.application,
-    appNamespace: story.applicationNamespace,
-    queue: story.queue,
-    node: story.node,
-    size,
-    state: verdict.state,
-    code: verdict.code,
-    text: verdict.text,
-    message: verdict.message,
-    told: story.told,
-    notes: [story.relabelled, story.notCounted, story.fellBack && `placed in ${story.fellBack}, since its own queue does not exist`,
-      story.daemonSet && `DaemonSet ${story.daemonSet}`].filter(Boolean),
-    gang: story.gang,
-    waits: !story.node,
-    rows: story.node ? [] : rowsOf(verdict.queues ?? [], size),
-    lines: story.story ?? [],
-  };
-}
-
-// A row for each queue and resource that has a max and that the pod needs: the narrowest first.
-function rowsOf(queues, size) {
-  const rows = queues.flatMap((queue) => resourcesOf(size).map((name) => {
-    const max = own(queue.max, name);
-    const needed = size[name];
-    if (max === undefined || !needed) return null;
-    const free = max - (own(queue.allocated, name) ?? 0) - (own(queue.reserved, name) ?? 0);
-    return { queue: queue.queue, name, needed, max, free, short: Math.max(0, needed - free) };
-  })).filter(Boolean);
-  return rows.sort((one, other) => (other.short > 0) - (one.short > 0));
-}
-
-// Applications that use most of what is short in a queue.
-async function holdersIn({ queue, name }, signal) {
-  const below = (path) => path === queue || path.startsWith(`${queue}.`);
-  const [inside, apps] = await Promise.all([
-    ask(inPartition('queue', twice(queue)), { signal }),
-    ask(inPartition('applications', 'active'), { signal }),
+export async function load({ names: [namespace, name], params, signal, attempt }) {
+  const of = subjectIn(params);
+  const path = `namespaces/${encodeURIComponent(namespace)}/explanations/${encodeURIComponent(name)}`;
+  const [found, story] = await Promise.all([
+    ask(`apis/paddock.dev/v1alpha1/${path}${of === 'pod' ? '' : `?of=${of}`}`, { signal }),
+    of === 'pod' ? attempt(ask(`debug/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`, { signal })) : { value: null },
   ]);
-  const held = (app) => (app.allocations ?? []).reduce((sum, each) => sum + (own(each.resource, name) ?? 0), 0);
-  const found = apps.filter((app) => below(app.queueName)).map((app) => ({ app, held: held(app) })).filter((each) => each.held > 0);
-  found.sort((one, other) => other.held - one.held || (one.app.applicationID < other.app.applicationID ? -1 : 1));
-  return { queue: inside.queuename, resource: name, count: found.length, most: found.slice(0, HOLDERS) };
+  return { found, story };
 }
 
-export const Show = ({ data: { facts, holders }, local }) => html`<div>
-  <${Note} kind=${facts.waits ? 'waits' : 'good'}>${sentences(facts).map((each) => html`<p>${each}</p>`)}</${Note}>
-  <${Copy} text=${plainText(facts)} />
-  <${Facts} rows=${[
-    ['Application', facts.app ? html`<${AppLink} namespace=${facts.appNamespace} id=${facts.app} />` : '–'],
-    ['Queue', html`<${QueueLink} path=${facts.queue} />`],
-    ['Node', html`<${NodeLink} name=${facts.node} />`],
-    ['Needs', amounts(facts.size)],
-    facts.code ? ['Reason code', html`<code>${facts.code}</code>`] : null,
-  ]} />
-  ${facts.rows.length ? html`<section><h2>Needed, free and short</h2>${shortTable(facts.rows)}</section>` : null}
-  ${holders ? html`<section><h2>Holders</h2>${holdersOf(holders)}</section>` : null}
-  ${facts.gang ? html`<section><h2>Gang</h2>${gangOf(facts.gang)}</section>` : null}
-  <section><h2>What happened</h2><ol class="plainly">${facts.lines.map((line) => html`<li>
-    <${Time} at=${Date.parse(line.at)} local=${local} /> ${line.what}${line.times > 1 ? ` (${line.times} times)` : ''}${line.detail ? `: ${line.detail}` : ''}</li>`)}</ol></section>
-</div>`;
-
-function sentences(facts) {
-  const found = [];
-  if (facts.node) found.push(`The pod is on node ${facts.node}.`);
-  else if (facts.message || facts.text) found.push(facts.message || `The pod waits: ${facts.text}`);
-  else found.push(`The state of the pod is ${facts.state}.`);
-  for (const row of facts.rows.filter((each) => each.short > 0)) {
-    found.push(`${row.queue} has ${amount(row.name, Math.max(0, row.free))} of ${resourceName(row.name)} free below its max `
-      + `of ${amount(row.name, row.max)}, and the pod needs ${amount(row.name, row.needed)}: ${amount(row.name, row.short)} is short.`);
-  }
-  if (facts.waits && facts.rows.length && !facts.rows.some((each) => each.short > 0)) found.push('Every queue up to the root has capacity for the pod now.');
-  return [...found, ...facts.notes.map((each) => `${each}.`)];
+export function Show({ data: { found, story }, local }) {
+  const pod = found.pod ?? {};
+  const seen = story.value ?? {};
+  const obstacles = pod.obstacles ?? [];
+  const said = sentences(found, seen);
+  return html`<div>
+    <${Note} kind=${obstacles.length ? 'waits' : 'good'}>${said.map((each) => html`<p>${each}</p>`)}</${Note}>
+    <${Copy} texts=${{ 'Copy as text': [headOf(found), ...said].join('\n'), 'Copy as a command': commandOf(found) }} />
+    <${Facts} rows=${factsOf(found, seen, local)} />
+    ${found.namesOthers ? null : html`<p class="quiet">Your token may not read the names of others. They are summed by queue.</p>`}
+    ${story.problem ? html`<${Missing} problem=${story.problem} what="Node, size and gang" />` : null}
+    ${figuresOf(obstacles)}
+    ${obstacles.length ? html`<section><h2>Reasons</h2>${reasonsOf(obstacles, local)}</section>` : null}
+    ${holdersOf(obstacles)}
+    ${pod.remedies ? html`<section><h2>What would help</h2>${changesOf(pod.remedies)}</section>` : null}
+    ${pod.before ? html`<section><h2>Goes first</h2>${beforeOf(pod.before)}</section>` : null}
+    ${pod.preemption ? html`<section><h2>Preemption</h2>${preemptionOf(pod.preemption, local)}</section>` : null}
+    ${pod.nodes ? html`<section><h2>Nodes</h2>${nodesOf(pod.nodes)}</section>` : null}
+    ${membersOf(found)}
+    ${seen.gang ? html`<section><h2>Gang</h2>${gangOf(seen.gang)}</section>` : null}
+    ${found.story ? html`<section><h2>What happened</h2>${storyOf(found.story, local)}</section>` : null}
+  </div>`;
 }
 
-const plainText = (facts) => [`Pod ${facts.namespace}/${facts.name}`, ...sentences(facts)].join('\n');
-
-const shortTable = (rows) => html`<div class="scroll" role="region" aria-label="Needed, free and short" tabindex="0"><table class="small">
-  <thead><tr><th scope="col">Queue</th><th scope="col">Resource</th>${['Needed', 'Free', 'Short', 'Max'].map((each) => html`<th scope="col" class="number">${each}</th>`)}</tr></thead>
-  <tbody>${rows.map((row) => html`<tr class=${row.short ? 'short' : ''}><th scope="row"><${QueueLink} path=${row.queue} /></th><td>${resourceName(row.name)}</td>
-    <td class="number">${amount(row.name, row.needed)}</td><td class="number">${amount(row.name, row.free)}</td>
-    <td class="number">${row.short ? html`<b>${amount(row.name, row.short)}</b>` : 'none'}</td><td class="number">${amount(row.name, row.max)}</td></tr>`)}</tbody>
-</table></div>`;
-
-function holdersOf({ value, problem }) {
-  if (problem) return html`<${Missing} problem=${problem} what="Holders" />`;
-  if (!value.most.length) return html`<p class="empty">No application holds any of it.</p>`;
-  return html`<div><p>Most of ${resourceName(value.resource)} in <${QueueLink} path=${value.queue} />, by ${value.count} application${value.count === 1 ? '' : 's'}:</p>
-    <ol class="plainly">${value.most.map(({ app, held }) => html`<li>
-      <${AppLink} namespace=${app.namespace} id=${app.applicationID} /> holds ${amount(value.resource, held)}</li>`)}</ol></div>`;
+function factsOf(found, seen, local) {
+  const pod = found.pod ?? {};
+  const app = found.of === 'application' ? found.metadata.name : pod.application;
+  return [
+    found.of === 'pod' || !pod.pod ? null : ['First pod that waits', html`<bdi>${pod.pod.name}</bdi>`],
+    app ? ['Application', html`<${AppLink} namespace=${seen.applicationNamespace ?? found.metadata.namespace} id=${app} />`] : null,
+    ['Queue', html`<${QueueLink} path=${found.queue} />`],
+    found.phase ? ['State', found.phase] : null,
+    found.pods ? ['Pods', Object.entries(found.pods).map(([standing, count]) => `${count} ${standing}`).join(', ')] : null,
+    seen.placement ? ['Queue chosen by', originOf(seen, found.queue)] : null,
+    seen.node ? ['Node', html`<${NodeLink} name=${seen.node} />`] : null,
+    seen.size ? ['Needs', amounts(seen.size)] : null,
+    found.until ? ['Ends by itself', html`<${Time} at=${Date.parse(found.until)} local=${local} />`] : null,
+    ['As of', html`<${Time} at=${Date.parse(found.at)} local=${local} />${found.oneMoment ? '' : ', figures of several moments'}`],
+  ];
 }
+
+// Where the queue came from: the name on the first pod of the application, or the rules of the document.
+function originOf({ placement, name }, queue) {
+  const { requested, passedOver, definedBy } = placement;
+  const pod = definedBy && definedBy !== name ? html`pod <bdi>${definedBy}</bdi>, the first of its application` : 'the pod itself';
+  const rules = html`<${Link} view="configuration">the placement rules</${Link}>`;
+  if (!requested) return html`<span>${rules}, since no queue was named</span>`;
+  if (passedOver || !queue) return html`<span>${rules}, instead of <bdi>${requested}</bdi>${passedOver ? `: ${passedOver}` : ''}</span>`;
+  return html`<span>${pod}, which named <bdi>${requested}</bdi></span>`;
+}
+
+// -- sentences ------------------------------------------------------------------------------------------------
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const ended = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+function sentences(found, seen) {
+  const [first, ...others] = found.pod?.obstacles ?? [];
+  const notes = [seen.relabelled, seen.notCounted, seen.fellBack && `it was placed in ${seen.fellBack}, since its own queue does not exist`,
+    seen.daemonSet && `it is of the DaemonSet ${seen.daemonSet}`].filter(Boolean);
+  const told = found.of === 'pod' && first ? `The pod waits: ${found.sentence}` : found.of === 'pod' && seen.node ? `The pod is on node ${seen.node}` : capital(found.sentence);
+  return [
+    [ended(told), shortOf(first)].filter(Boolean).join(' '),
+    ...others.map((each) => [ended(`Also, ${each.text}`), shortOf(each)].filter(Boolean).join(' ')),
+    ...notes.map((each) => ended(capital(each))),
+  ];
+}
+
+function shortOf(obstacle) {
+  const limit = obstacle?.limit;
+  if (!limit || limit.short <= 0) return '';
+  if (!limit.resource) return `All ${limit.max} run.`;
+  const shown = (value) => amount(limit.resource, value);
+  return `It needs ${shown(limit.needed)} ${resourceName(limit.resource)}, and ${shown(Math.max(0, limit.free))} is free: ${shown(limit.short)} is short.`;
+}
+
+const headOf = ({ of, metadata }) => `${SUBJECTS[of]} ${metadata.namespace}/${metadata.name}`;
+
+const quoted = (text) => (/^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+
+const commandOf = ({ of, metadata }) =>
+  `kubectl paddock explain -n ${quoted(metadata.namespace)} ${quoted(`${{ pod: 'pod', application: 'app', podgroup: 'podgroup' }[of]}/${metadata.name}`)}`;
+
+// -- groups and story -----------------------------------------------------------------------------------------
+
+const membersOf = ({ members }) => (members ? html`<section><h2>Members</h2><ul class="plainly">${members.map((each) => html`<li>
+  <bdi>${each.name}</bdi>: ${each.placed} of ${each.needed} placed, ${each.waiting} wait</li>`)}</ul></section>` : null);
 
 function gangOf(gang) {
   const progress = gang.progress ?? [];
@@ -125,9 +121,12 @@ function gangOf(gang) {
   </div>`;
 }
 
+const storyOf = (lines, local) => html`<ol class="plainly">${lines.map((line) => html`<li>
+  <${Time} at=${Date.parse(line.at)} local=${local} /> ${line.what}${line.times > 1 ? ` (${line.times} times)` : ''}${line.detail ? `: ${line.detail}` : ''}</li>`)}</ol>`;
+
 class Copy extends Component {
-  render({ text }, { done }) {
-    const copy = async () => {
+  render({ texts }, { done }) {
+    const copy = async (text) => {
       try {
         await navigator.clipboard.writeText(text);
         this.setState({ done: 'Copied' });
@@ -135,6 +134,7 @@ class Copy extends Component {
         this.setState({ done: 'The browser does not allow it' });
       }
     };
-    return html`<p><button type="button" onClick=${copy}>Copy as text</button> <span role="status">${done ?? ''}</span></p>`;
+    return html`<p class="buttons">${Object.entries(texts).map(([label, text]) => html`<button type="button" onClick=${() => copy(text)}>${label}</button> `)}
+      <span role="status">${done ?? ''}</span></p>`;
   }
 }
