@@ -3,7 +3,7 @@
 The engine hands a view to a synchronous rule, and never holds it across an ``await``.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.admission.backoff import backs_off
@@ -299,12 +299,21 @@ class LedgerView(OrderView):
         """Pods chosen as victims for an ask. Read only."""
         return self._state.preemption.victims.get(uid, ())
 
-    def trial(self, uid: PodUid, change: Change, below: Iterable[QueuePath] | None) -> Trial:
+    def trial(
+        self,
+        uid: PodUid,
+        change: Change,
+        below: Collection[QueuePath] | None = None,
+        *,
+        measure: Change | None = None,
+        exact: bool = False,
+    ) -> Trial:
         """Trial cycle after a change, to be run by the caller, with the ledger as it is now.
 
-        ``below``: queues whose asks may gain by it; None for all. Changes nothing. Cost: see `Trial`.
+        ``below``: queues whose asks may gain by it; None for all. Changes nothing. The others, and the cost:
+        see `Trial`.
         """
-        return Trial(self._state, uid, change, below)
+        return Trial(self._state, uid, change, below, measure=measure, exact=exact)
 
     def due_round(self) -> object:
         """Value that changes whenever asks are added to `trying`, and with each document."""

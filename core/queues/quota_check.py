@@ -57,6 +57,21 @@ class Extra:
             if not times:
                 del self.started[place]
 
+    def shared(self) -> "Extra":
+        """Copy that shares the counters of each place; see `copy_at`."""
+        return Extra(dict(self.queues), dict(self.people), dict(self.started))
+
+    def copy_at(self, place: QueuePath | Tracked) -> None:
+        """Copy the counters of a place, so that they are shared no more."""
+        started = self.started.get(place)
+        if started is not None:
+            self.started[place] = dict(started)
+        if isinstance(place, Tracked):
+            if place in self.people:
+                self.people[place] = self.people[place].copy()
+        elif place in self.queues:
+            self.queues[place] = self.queues[place].copy()
+
     def of(self, queue: Queue) -> Tally:
         """Amounts given away in a queue. Read only."""
         return self.queues.get(queue.path, _NOTHING)

@@ -29,6 +29,13 @@ class Promised:
         _count_down(self.asked, priority)
         self.used.subtract(size)
 
+    def copy(self) -> "Promised":
+        """Copy that changes by itself."""
+        twin = Promised()
+        twin.asked.update(self.asked)
+        twin.used.add(self.used)
+        return twin
+
 
 class Promises:
     """Turns of one leaf. ``asked``: number of asks by priority.
@@ -57,6 +64,13 @@ class Promises:
         promised.take_back(priority, size)
         if not promised:
             del self.applications[app]
+
+    def copy(self) -> "Promises":
+        """Copy that changes by itself."""
+        twin = Promises()
+        twin.asked.update(self.asked)
+        twin.applications.update((app_id, promised.copy()) for app_id, promised in self.applications.items())
+        return twin
 
 
 NO_PROMISES = Promises()

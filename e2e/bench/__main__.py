@@ -18,6 +18,7 @@ BENCHMARKS = {
     "simulation": "simulation",
     "plans": "plans",
     "past": "past",
+    "explanations": "explanations",
     "beside_plans": "beside.plans",
     "beside_scrapes": "beside.scrapes",
     "beside_answers": "beside.answers",

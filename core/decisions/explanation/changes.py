@@ -1,18 +1,19 @@
 """Search for small changes that free an ask: raised limits, a new node, or ended pods."""
 
 from collections.abc import Generator, Iterable, Mapping
+from dataclasses import dataclass
 
 from core.decisions.explanation.ending import pods_to_end
 from core.decisions.explanation.minimal import minimal
 from core.decisions.explanation.nodes import NodeSurvey
 from core.decisions.explanation.playing import Budget, play, raised, resized
-from core.decisions.explanation.shortages import Shortages, is_raisable, shortages_of
+from core.decisions.explanation.shortages import Shortages, is_raisable, measured, shortages_of
 from core.decisions.explanation.values import Barrier, Obstacle, Remedies, Remedy
 from core.decisions.preemption.contention import state_aware_hold
 from core.ids import NodeName
 from core.ledger.pods.record import PodRecord
 from core.ledger.trial.change import NO_CHANGE, Change
-from core.ledger.trial.figures import limits_after, used_on
+from core.ledger.trial.figures import limits_after
 from core.ledger.trial.trial import Trial
 from core.ledger.view import LedgerView
 from core.queues.limit_state import LimitKey
@@ -28,6 +29,12 @@ BEYOND_ALL = 2**60
 ROUNDS = 4
 """Times that further limits are lifted, or that a change is extended by what others took."""
 
+ROUNDS_OF_ENDING = 2
+"""Choices of ended pods, at most. Each trial of one reads all queues, since asks of any may gain."""
+
+LEFT_FOR_MORE = 1_500
+"""Units of work that must be left to look for ended pods beside another change."""
+
 NEW_NODE = "new-node"
 
 OUT_OF_REACH = frozenset[Code | Barrier](
@@ -42,7 +49,16 @@ OUT_OF_REACH = frozenset[Code | Barrier](
 )
 """Obstacles that neither capacity nor a higher limit lifts."""
 
-Search = Generator[int, None, Change | None]
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Change that places the ask. ``is_tight``: True if nothing less does, as its trial has shown."""
+
+    change: Change
+    is_tight: bool = False
+
+
+Search = Generator[int, None, Candidate | None]
 
 
 def find_changes(
@@ -66,12 +82,16 @@ def find_changes(
     known = shortages_of(view, record, leaf, application, survey)
     found: list[Change] = []
     for search in (_by_raises, _by_node, _by_ending):
-        if search is _by_node and found:
+        # Another change is found beside the first only if that costs little.
+        if found and (search is _by_node or budget.left < LEFT_FOR_MORE):
             continue
-        change = yield from search(view, known, budget)
-        change = (yield from minimal(view, known, change, budget)) if change is not None else None
-        if change is not None:
-            found.append(change)
+        candidate = yield from search(view, known, budget)
+        if candidate is None:
+            continue
+        change = candidate.change
+        smallest = change if candidate.is_tight else (yield from minimal(view, known, change, budget))
+        if smallest is not None:
+            found.append(smallest)
     if not found and state_aware_hold(view, application, leaf) is not None:
         return Remedies(Remedy.OUT_OF_REACH, beyond=(Code.STATE_AWARE_HOLD,), trials=budget.trials)
     remedy = Remedy.FOUND if found else Remedy.NONE_FOUND
@@ -118,19 +138,48 @@ def _covering(view: LedgerView, known: Shortages, node: NodeFacts | None, budget
     if change != NO_CHANGE:
         trial = yield from play(view, known.record, change, budget)
         if trial is None or trial.placed:
-            return change if trial is not None else None
+            return Candidate(change) if trial is not None else None
     keys = set(lacking)
     for _ in range(ROUNDS):
-        trial = yield from play(view, known.record, _lifted(keys, node), budget)
+        trial = yield from play(view, known.record, _lifted(keys, node), budget, NO_CHANGE)
         if trial is None:
             return None
         if trial.placed:
-            return (yield from _extended(view, known, _measured(known, trial, keys, node), budget))
+            return (yield from _settled(view, known, trial, keys, node, budget))
         more = {each.key for each in limits_after(trial) if each.short and is_raisable(each.key)} - keys
         if not more:
             return None
         keys |= more
     return None
+
+
+def _settled(
+    view: LedgerView,
+    known: Shortages,
+    trial: Trial,
+    keys: set[LimitKey],
+    node: NodeFacts | None,
+    budget: Budget,
+) -> Search:
+    """The change that allows what was taken in a trial with lifted limits.
+
+    Shares are measured by the found change then, which may change what is taken, until that is the same.
+    """
+    change = measured(known, trial, keys, node)
+    for _ in range(ROUNDS):
+        if trial.is_tight:
+            return Candidate(change, is_tight=True)
+        if not trial.is_plain:
+            break
+        again = yield from play(view, known.record, _lifted(keys, node), budget, change)
+        if again is None:
+            return None
+        if not again.placed:
+            break
+        before, change, trial = change, measured(known, again, keys, node), again
+        if change == before and trial.is_plain:
+            return Candidate(change, is_tight=trial.is_tight)
+    return (yield from _extended(view, known, change, budget))
 
 
 def _lifted(keys: Iterable[LimitKey], node: NodeFacts | None) -> Change:
@@ -139,38 +188,12 @@ def _lifted(keys: Iterable[LimitKey], node: NodeFacts | None) -> Change:
     return Change(raised(dict.fromkeys(keys, BEYOND_ALL)), node=huge)
 
 
-def _measured(known: Shortages, trial: Trial, keys: Iterable[LimitKey], node: NodeFacts | None) -> Change:
-    """The change that allows exactly what was taken in a trial up to the turn of the ask."""
-    lacking, after = known.of_limits, {each.key: each for each in limits_after(trial)}
-    amounts: dict[LimitKey, int] = {}
-    for key in keys:
-        # The ask is a part of the usage of resources, but its application not of the number of others.
-        used = after[key].used + (0 if key.resource else 1) if key in after else 0
-        amounts[key] = max(lacking.get(key, 0), used - known.limits[key].bound)
-    if node is None:
-        return Change(raised(amounts))
-    held = used_on(trial, _of_trial(trial, node), known.record.facts.size)
-    sized = {name: max(amount, held.get(name, 0)) for name, amount in node.allocatable.items()}
-    cluster = {key.resource: each for key, each in known.limits.items() if not is_raisable(key)}
-    for name in sized:
-        if name in cluster:
-            used = next(
-                each.used for key, each in after.items() if not is_raisable(key) and key.resource == name
-            )
-            sized[name] = max(sized[name], used - cluster[name].bound)
-    return Change(raised(amounts), node=resized(node, sized))
-
-
-def _of_trial(trial: Trial, node: NodeFacts) -> NodeFacts:
-    return trial.state.cluster.nodes[node.name]
-
-
 def _extended(view: LedgerView, known: Shortages, change: Change, budget: Budget) -> Search:
     """The change, extended while others take what it adds. None if it never suffices."""
     for _ in range(ROUNDS):
         trial = yield from play(view, known.record, change, budget)
         if trial is None or trial.placed:
-            return change if trial is not None else None
+            return Candidate(change) if trial is not None else None
         gaps = {each.key: each.short for each in limits_after(trial) if each.short and is_raisable(each.key)}
         amounts = {each.key: each.by for each in change.raises}
         if not gaps:
@@ -189,14 +212,14 @@ def _by_ending(view: LedgerView, known: Shortages, budget: Budget) -> Search:
     if any(not key.resource for key in gaps):
         return None
     extra: dict[LimitKey, int] = {}
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS_OF_ENDING):
         ended = yield from pods_to_end(view, known, extra)
         if not ended:
             return None
         change = Change(ended=ended)
         trial = yield from play(view, known.record, change, budget)
         if trial is None or trial.placed:
-            return change if trial is not None else None
+            return Candidate(change) if trial is not None else None
         after = {each.key: each.short for each in limits_after(trial) if each.short and each.key.resource}
         if not after:
             return None

@@ -113,16 +113,20 @@ def _count(view: LedgerView, choice: Choice, record: PodRecord, sign: int) -> No
 
 def _gives(view: LedgerView, choice: Choice, record: PodRecord, gap: Gap) -> int:
     """Amount that the end of a pod frees of a gap."""
-    size = record.facts.size
     if isinstance(gap, str):
-        return size.get(gap) if record.node == choice.node else 0
+        return record.facts.size.get(gap) if record.node == choice.node else 0
+    return freed_by(view, record, gap)
+
+
+def freed_by(view: LedgerView, record: PodRecord, key: LimitKey) -> int:
+    """Amount that the end of a pod frees under a limit."""
     application = view.application(record.membership.application) if record.membership.application else None
     leaf = view.queue_of(record)
-    if application is None or leaf is None or gap.path not in leaf.paths:
+    if application is None or leaf is None or key.path not in leaf.paths:
         return 0
-    if gap.name and Tracked(gap.kind, gap.name, gap.path) not in application.claimant.tracked(gap.path):
+    if key.name and Tracked(key.kind, key.name, key.path) not in application.claimant.tracked(key.path):
         return 0
-    return size.get(gap.resource)
+    return record.facts.size.get(key.resource)
 
 
 # -- candidates ----------------------------------------------------------------------------------------------

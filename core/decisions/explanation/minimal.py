@@ -3,8 +3,11 @@
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
+from core.decisions.explanation.ending import freed_by
 from core.decisions.explanation.playing import Budget, play, with_node_amount, with_raise, without
-from core.decisions.explanation.shortages import Shortages
+from core.decisions.explanation.shortages import Shortages, measured
+from core.ids import NodeName
+from core.ledger.pods.record import PodRecord
 from core.ledger.trial.change import Change
 from core.ledger.view import LedgerView
 
@@ -39,6 +42,27 @@ def components_of(change: Change, known: Shortages) -> Iterator[Component]:
         )
 
 
+def rules_out(view: LedgerView, known: Shortages, change: Change) -> bool:
+    """True if an ask lacks capacity with a change of ended pods even if no other ask takes any."""
+    ended = [each for each in map(view.pod, change.ended) if each is not None]
+    for key, limit in known.limits.items():
+        if limit.short > sum(freed_by(view, each, key) for each in ended):
+            return True
+    if not known.fits_nowhere:
+        return False
+    nodes = {each.node for each in ended}
+    return not any(_takes(view, known, node, [each for each in ended if each.node == node]) for node in nodes)
+
+
+def _takes(view: LedgerView, known: Shortages, node: NodeName, ended: list[PodRecord]) -> bool:
+    """True if a node has the capacity for an ask once some pods on it have ended."""
+    free = view.free_on(node)
+    for name, amount in known.record.facts.size.items():
+        if amount > 0 and free.get(name, 0) + sum(each.facts.size.get(name) for each in ended) < amount:
+            return False
+    return True
+
+
 def minimal(view: LedgerView, known: Shortages, change: Change, budget: Budget) -> Checked:
     """The change with each component as small as it can be beside the others. None beyond the budget.
 
@@ -61,14 +85,31 @@ def _one_smaller(view: LedgerView, known: Shortages, change: Change, budget: Bud
         if trial is None:
             return None
         if trial.placed:
+            smaller = measured(known, trial, [each.key for each in change.raises], change.node)
+            if smaller != change and _is_less(smaller, change):
+                trial = yield from play(view, known.record, smaller, budget)
+                if trial is None or trial.placed:
+                    return smaller if trial is not None else None
             return (yield from _lowered(view, known, change, part, budget))
     for at in range(len(change.ended)):
+        if rules_out(view, known, without(change, at)):
+            continue
         trial = yield from play(view, known.record, without(change, at), budget)
         if trial is None:
             return None
         if trial.placed:
             return without(change, at)
     return change
+
+
+def _is_less(one: Change, other: Change) -> bool:
+    """True if no amount of a change is larger than that of another one, which has the same limits."""
+    amounts = {each.key: each.by for each in other.raises}
+    if any(each.by > amounts.get(each.key, 0) for each in one.raises):
+        return False
+    if one.node is None or other.node is None:
+        return one.node is other.node
+    return all(amount <= other.node.allocatable.get(name) for name, amount in one.node.allocatable.items())
 
 
 def _lowered(view: LedgerView, known: Shortages, change: Change, part: Component, budget: Budget) -> Checked:

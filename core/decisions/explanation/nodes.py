@@ -1,9 +1,9 @@
 """Nodes as one ask sees them: those that take it, and what the others lack. In steps, without changes."""
 
+from bisect import insort
 from collections import Counter
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from heapq import nsmallest
 
 from core.decisions.explanation.values import NodeCounts
 from core.ids import NO_NODE, NodeName, PodUid
@@ -18,8 +18,8 @@ UNITS_AT_MOST = 1_000
 NEAREST = 8
 """Nodes that lack capacity and are remembered."""
 
-_NODES_PER_UNIT = 4
-_WEIGHT_PER_UNIT = 16
+_NODES_PER_UNIT = 8
+_UNITS_PER_STEP = 12
 
 FITS, CAPACITY, RESERVED = "", "capacity", "reserved"
 
@@ -40,50 +40,59 @@ class NodeSurvey:
 def survey_nodes(view: LedgerView, record: PodRecord) -> Generator[int, None, NodeSurvey]:
     """Judge the nodes for an ask, in steps of some units of work. Cost: O(nodes)."""
     found, counts, left = NodeSurvey(), Counter[str](), UNITS_AT_MOST
-    short: list[tuple[float, NodeName]] = []
+    judging = _Judging(view, record, found)
     own = record.daemon.required_node
-    names = list(view.nodes) if not own else [own] if own in view.nodes else []
-    per_node = 1 / _NODES_PER_UNIT + record.facts.constraints.weight / _WEIGHT_PER_UNIT
-    spent, judged = 0.0, 0
-    for name in names:
-        if spent >= 1.0:
-            yield int(spent)
-            left -= int(spent)
-            spent = 0.0
-        if left <= 0:
-            break
-        node = view.nodes.get(name)
-        if node is None:
-            continue
-        reason, lack = _judge(view, record, node, found)
-        counts[reason] += 1
-        judged += 1
-        spent += per_node
-        if reason == CAPACITY:
-            short.append((lack, name))
-    found.lacking = [name for _, name in nsmallest(NEAREST, short)]
+    nodes = list(view.nodes.items()) if not own else [(own, view.nodes[own])] if own in view.nodes else []
+    per_step = max(1, int(_UNITS_PER_STEP / (1 / _NODES_PER_UNIT + record.facts.constraints.weight / 16)))
+    judged = 0
+    while judged < len(nodes) and left > 0:
+        for name, node in nodes[judged : judged + per_step]:
+            counts[judging.judge(name, node)] += 1
+        judged = min(judged + per_step, len(nodes))
+        left -= _UNITS_PER_STEP
+        yield _UNITS_PER_STEP
+    found.lacking = [name for _, name in judging.lacking]
     at = found.lacking[0] if found.lacking else NO_NODE
     unfit = tuple(sorted((each, count) for each, count in counts.items() if each))
-    found.counts = NodeCounts(judged, len(names) - judged, counts[FITS], unfit, at)
+    found.counts = NodeCounts(judged, len(nodes) - judged, counts[FITS], unfit, at)
     free = view.free_on(at)
     found.free = {name: free.get(name, 0) for name, amount in record.facts.size.items() if amount > 0}
     return found
 
 
-def _judge(view: LedgerView, record: PodRecord, node: NodeFacts, found: NodeSurvey) -> tuple[str, float]:
-    """Obstacle on a node, and how much it lacks in relation to what is needed."""
-    unfit = why_not(node, record.facts.constraints)
-    if unfit:
-        return unfit, 0.0
-    free, lack = view.free_on(node.name), 0.0
-    for name, amount in record.facts.size.items():
-        missing = amount - free.get(name, 0)
-        if amount > 0 and missing > 0:
-            lack += missing / amount
-    if lack:
-        return CAPACITY, lack
-    owner = view.reserved_nodes.get(node.name, record.uid)
-    if owner != record.uid and not record.daemon.required_node:
-        found.owners.add(owner)
-        return RESERVED, 0.0
-    return FITS, 0.0
+class _Judging:
+    """Judgement of nodes for one ask. What does not depend on the node is read once."""
+
+    def __init__(self, view: LedgerView, record: PodRecord, found: NodeSurvey) -> None:
+        self._uid, self._constraints = record.uid, record.facts.constraints
+        self._size = [(name, amount) for name, amount in record.facts.size.items() if amount > 0]
+        self._free_on, self._reserved = view.free_on, view.reserved_nodes
+        self._is_anywhere = not (self._constraints.selector or self._constraints.terms is not None)
+        self._barred = not record.daemon.required_node
+        self._found = found
+        #: Admitting nodes that lack least, with how much in relation to what is needed.
+        self.lacking: list[tuple[float, NodeName]] = []
+
+    def judge(self, name: NodeName, node: NodeFacts) -> str:
+        """Obstacle on a node; empty for none."""
+        # Most nodes have no taint and most asks no affinity: then nothing is to be judged.
+        if node.taints or node.unschedulable or not self._is_anywhere:
+            unfit = why_not(node, self._constraints)
+            if unfit:
+                return unfit
+        free, lack = self._free_on(name), 0.0
+        for resource, amount in self._size:
+            missing = amount - free.get(resource, 0)
+            if missing > 0:
+                lack += missing / amount
+        if lack:
+            lacking = self.lacking
+            if len(lacking) < NEAREST or (lack, name) < lacking[-1]:
+                insort(lacking, (lack, name))
+                del lacking[NEAREST:]
+            return CAPACITY
+        owner = self._reserved.get(name, self._uid)
+        if owner != self._uid and self._barred:
+            self._found.owners.add(owner)
+            return RESERVED
+        return FITS

@@ -12,8 +12,8 @@ from core.queues.limit_state import LimitKey
 from core.resource import Resource
 from core.workload.nodes.node import NodeFacts
 
-UNITS_AT_MOST = 2_000
-"""Units of work, of about ten microseconds, for all trials of one explanation."""
+UNITS_AT_MOST = 4_000
+"""Units of work, of less than ten microseconds, for all trials of one explanation."""
 
 Play = Generator[int, None, Trial | None]
 
@@ -30,11 +30,19 @@ class Budget:
         return self.left <= 0
 
 
-def play(view: LedgerView, record: PodRecord, change: Change, budget: Budget) -> Play:
-    """Play a change. None if the budget does not suffice."""
-    if budget.is_over():
-        return None
-    trial = view.trial(record.uid, change, _below(view, record, change))
+def play(
+    view: LedgerView, record: PodRecord, change: Change, budget: Budget, measure: Change | None = None
+) -> Play:
+    """Play a change. None if the budget does not suffice. ``measure``: see `Trial`."""
+    below = _below(view, record, change)
+    trial = yield from _played(view.trial(record.uid, change, below, measure=measure), budget)
+    if trial is None or not trial.unsure:
+        return trial
+    exact = view.trial(record.uid, change, below, measure=measure, exact=True)
+    return (yield from _played(exact, budget))
+
+
+def _played(trial: Trial, budget: Budget) -> Play:
     budget.trials += 1
     for units in trial.run():
         budget.left -= units

@@ -17,8 +17,9 @@ from core.instants import has_come
 from core.ledger.admission.backoff import back_off, is_left_out
 from core.ledger.admission.gate_opening import charge_opened
 from core.ledger.admission.order.application_queue import ApplicationQueue
+from core.ledger.admission.order.branch import Branch
 from core.ledger.admission.order.fresh_index import file_fresh
-from core.ledger.admission.order.ordering import Branch, Ordering
+from core.ledger.admission.order.ordering import Ordering
 from core.ledger.admission.order.state_aware import lets_in
 from core.ledger.admission.requests import extend_cycle, note_requeue, request_recheck
 from core.ledger.admission.reserved_first import serve_reserved

@@ -27,6 +27,8 @@ from core.ledger.state.timer_heap import cancel_timer, is_due, set_timer, timer_
 from core.ledger.state.timers import TimerKind
 from core.ledger.usage.counters import hold_on_node, release_on_node
 from core.ledger.usage.reservations import expect_on
+from core.queues.quota_check import Extra
+from core.queues.users.limits import Tracked
 from core.resource import Tally
 from core.workload.nodes.affinity import admits
 from core.workload.nodes.free_capacity import LIGHT, Undecided
@@ -60,19 +62,31 @@ def give_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> tu
 
 def set_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> bool:
     """Give a turn without a wake-up. Return True if the ask has a turn now."""
+    if not count_turn(state, record, seat, node):
+        return False
+    time_lease(state, record)
+    _retime_pod_group(state, record.uid)
+    return True
+
+
+def count_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> bool:
+    """Count a turn that has no lease, as in a trial. Return True if the ask has a turn now."""
     leaf = state.config.tree.get(seat.key.queue)
     application = state.applications.known.get(seat.key.app)
     if leaf is None or application is None:
         return False
     state.turns.of[record.uid] = Turn(seat, state.now, leaf.chain, application.claimant, node)
-    time_lease(state, record)
     hold_on_node(state, node, seat.key.size)
     state.turns.given.add(leaf.chain, application.claimant, seat.key.size)
     key = seat.key
     state.turns.promised.setdefault(key.queue, Promises()).add(key.app, -seat.rank[0], key.size)
     note_moved(state, key.queue, key.app)
-    _retime_pod_group(state, record.uid)
     return True
+
+
+def unshare(given: Extra, place: QueuePath | Tracked) -> None:
+    """Copy the counters of a place, which a trial shares with the ledger."""
+    given.copy_at(place)
 
 
 def _retime_pod_group(state: State, uid: PodUid) -> None:

@@ -38,6 +38,9 @@ WORK_AT_ONCE = 3_000
 SEARCHES_APART = 10.0
 """Seconds between two searches in vain for one ask."""
 
+SPARED_AMONG = 200
+"""Nodes that are checked, at most, to tell that a search reserves another one than a given node."""
+
 _CHECKED_PER_UNIT = 2
 _UNUSED = NodeUse()
 
@@ -173,6 +176,34 @@ def best_node(
     return search.best
 
 
+def surely_spares(
+    state: State,
+    record: PodRecord,
+    name: NodeName,
+    *,
+    besides: Container[NodeName],
+    changed: Container[NodeName],
+    others: int,
+) -> bool:
+    """True if a search surely reserves another node than this one: more than ``others`` nodes are better.
+
+    ``changed``: nodes that have changed since the search, and do not count. Cost: few nodes are checked.
+    """
+    own = state.cluster.nodes.get(name)
+    mine = _candidate(state, own, record, besides) if own is not None else None
+    if mine is None:
+        return True
+    better = 0
+    for node in islice(state.cluster.nodes.values(), SPARED_AMONG):
+        if node.name == name or node.name in changed:
+            continue
+        found = _candidate(state, node, record, besides)
+        better += found is not None and found < mine
+        if better > others:
+            return True
+    return False
+
+
 class _Search:
     """Nodes that a search has found so far, and the capacity of all of them together."""
 
@@ -183,10 +214,11 @@ class _Search:
 
     def check(self, state: State, node: NodeFacts, besides: Container[NodeName]) -> None:
         """Check one node."""
-        if node.name in besides or not _takes(state, node, self._record):
+        found = _candidate(state, node, self._record, besides)
+        if found is None:
             return
+        self._found.append(found)
         free = state.usage.free_capacity.free_on(node.name)
-        self._found.append(Candidate(left_on(free, self._record.facts.size), node.name))
         for each in self._together:
             self._together[each] += max(0, free.get(each, 0))
 
@@ -195,6 +227,16 @@ class _Search:
         """Node to reserve; None if all nodes together lack the capacity."""
         enough = all(self._together[name] >= amount for name, amount in self._record.facts.size.items())
         return min(self._found).name if self._found and enough else None
+
+
+def _candidate(
+    state: State, node: NodeFacts, record: PodRecord, besides: Container[NodeName]
+) -> Candidate | None:
+    """A node with what an ask would leave on it. None if it does not take the ask, or is left out."""
+    if node.name in besides or not _takes(state, node, record):
+        return None
+    free = state.usage.free_capacity.free_on(node.name)
+    return Candidate(left_on(free, record.facts.size), node.name)
 
 
 def left_on(free: Mapping[str, int], size: Resource) -> float:

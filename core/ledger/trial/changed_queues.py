@@ -25,8 +25,8 @@ class ChangedQueues(QueueTree):
         self,
         base: QueueTree,
         change: Change,
-        ended: Iterable[tuple[Queue, Resource]],
-        completed: frozenset[AppId],
+        ended: Iterable[tuple[Queue, Resource]] = (),
+        completed: frozenset[AppId] = frozenset(),
     ) -> None:
         super().__init__()
         self._base = base

@@ -1,14 +1,14 @@
 """Pod groups in a trial: turns for all members that must start, or for none (COS-3)."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Protocol
 
 from core.ids import NodeName
-from core.ledger.admission.turns import end_turn, set_turn
+from core.ledger.admission.turns import end_turn
 from core.ledger.podgroups.eligibility import candidates, may_begin
 from core.ledger.podgroups.membership import has_turns, unopened
 from core.ledger.pods.record import PodRecord
-from core.ledger.state.admission import WaitingKey
+from core.ledger.state.admission import Seat, WaitingKey
 from core.ledger.state.state import State
 from core.workload.nodes.free_capacity import Undecided
 from core.workload.pending_index import Kind
@@ -27,15 +27,22 @@ class NodeFinder(Protocol):
         ...
 
 
+Giver = Callable[[PodRecord, Seat, NodeName], bool]
+"""Way to give a turn to an ask. False if it cannot have one."""
+
+
 class GroupTrial:
     """Pod groups of one trial, as `PodGroupAdmission` treats them."""
 
-    def __init__(self, state: State, node_for: NodeFinder) -> None:
+    def __init__(self, state: State, node_for: NodeFinder, give: Giver) -> None:
         self._state = state
         self._node_for = node_for
+        self._give_turn = give
         self._seen: set[GroupKey] = set()
         self._timed_out: list[GroupKey] = []
         self._wanted: Group | None = None
+        #: True once a group was tried.
+        self.tried = False
 
     def takes(self, record: PodRecord) -> bool:
         """True if a pod is admitted with its group. The first member of each group makes the group wanted."""
@@ -73,7 +80,7 @@ class GroupTrial:
                 yield from self._give(group)
 
     def _give(self, group: Group) -> Steps:
-        state = self._state
+        state, self.tried = self._state, True
         yield 1
         if not may_begin(state, group):
             return
@@ -108,4 +115,4 @@ class GroupTrial:
         if node is None:
             full.add(kind)
             return False
-        return set_turn(self._state, record, seat, node)
+        return self._give_turn(record, seat, node)

@@ -4,9 +4,9 @@ from collections.abc import Generator, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 
-from core.ids import AppId, PodUid, QueuePath
+from core.ids import AppId, PodUid
 from core.ledger.pods.record import PodRecord
-from core.ledger.state.admission import CycleRequest, Turns
+from core.ledger.state.admission import CycleRequest
 from core.ledger.state.applications import Applications
 from core.ledger.state.node_reservation import NodeReservations
 from core.ledger.state.podgroups import PodGroups
@@ -14,16 +14,15 @@ from core.ledger.state.state import State
 from core.ledger.state.timers import Timers
 from core.ledger.trial.change import Change
 from core.ledger.trial.changed_queues import ChangedBook, ChangedQueues, changed_limits
+from core.ledger.trial.turns import shared_turns
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
-from core.queues.quota_check import Extra
 from core.resource import Resource, Tally
 from core.workload.application import Application
-from core.workload.promises import Promises
 from core.workload.states import STARTED
 
-_LEAVES_PER_STEP, _STEP = 4, 6
-_NODES_PER_UNIT = 200
+_PER_UNIT = 500
+"""Nodes, and turns, that are copied in one unit of work."""
 
 
 def overlay_of(state: State, change: Change) -> Generator[int, None, State]:
@@ -34,9 +33,13 @@ def overlay_of(state: State, change: Change) -> Generator[int, None, State]:
         state.config.tree, change, ((leaf, record.facts.size) for record, leaf, _ in ended), completed
     )
     book = ChangedBook(state.usage.book, completed)
-    # A node may come or go between two steps, so both copies are of one moment.
-    free, nodes = state.usage.free_capacity.fork(), dict(state.cluster.nodes)
-    yield 5 + len(nodes) // _NODES_PER_UNIT
+    # A node may come or go between two steps, so these copies are of one moment.
+    free, nodes, turns = (
+        state.usage.free_capacity.fork(),
+        dict(state.cluster.nodes),
+        shared_turns(state.turns),
+    )
+    yield 5 + (len(nodes) + len(turns.of)) // _PER_UNIT
     for record, leaf, application in ended:
         book.end(application.claimant, leaf.paths, record.facts.size)
         free.give_back(record.node, record.facts.size)
@@ -44,7 +47,6 @@ def overlay_of(state: State, change: Change) -> Generator[int, None, State]:
         nodes[change.node.name] = change.node
         free.add_node(change.node)
     limits = changed_limits(state.config.limits, change.raises)
-    turns = yield from _turns(state.turns)
     return State(
         now=state.now,
         acts=state.acts,
@@ -98,34 +100,6 @@ def _applications(base: Applications, ended: Sequence[Ended]) -> Applications:
         twin.used = Tally(Resource.sum_of(twin.used, record.facts.size.times(-1)))
         known[application.id] = twin
     return replace(base, known=known)
-
-
-def _turns(turns: Turns) -> Generator[int, None, Turns]:
-    given, promised = turns.given, dict[QueuePath, Promises]()
-    for number, (path, promises) in enumerate(list(turns.promised.items()), 1):
-        promised[path] = _promises(promises)
-        if number % _LEAVES_PER_STEP == 0:
-            yield _STEP
-    yield 1 + len(turns.of) // _NODES_PER_UNIT
-    return Turns(
-        of=dict(turns.of),
-        given=Extra(
-            {path: tally.copy() for path, tally in given.queues.items()},
-            {tracked: tally.copy() for tracked, tally in given.people.items()},
-            {place: dict(times) for place, times in given.started.items()},
-        ),
-        promised=promised,
-    )
-
-
-def _promises(promises: Promises) -> Promises:
-    twin = Promises()
-    twin.asked.update(promises.asked)
-    for app_id, promised in promises.applications.items():
-        own = twin.applications.setdefault(app_id, type(promised)())
-        own.asked.update(promised.asked)
-        own.used.add(promised.used)
-    return twin
 
 
 def _pod_groups(groups: PodGroups) -> PodGroups:

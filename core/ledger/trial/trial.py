@@ -3,7 +3,7 @@
 The steps are those of `core.ledger.admission.cycle`. Nothing is woken, written or reported.
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Collection, Generator
 from heapq import heappop, heappush
 
 from core.ids import NO_NODE, NodeName, PodUid, QueuePath
@@ -11,30 +11,33 @@ from core.instants import has_come
 from core.ledger.admission.backoff import is_left_out
 from core.ledger.admission.cycle import SEARCHES
 from core.ledger.admission.order.application_queue import ApplicationQueue, Line
-from core.ledger.admission.order.ordering import Branch, Ordering
+from core.ledger.admission.order.branch import Branch
 from core.ledger.admission.order.state_aware import lets_in
 from core.ledger.admission.reserved_first import comes_together
-from core.ledger.admission.turns import FORGIVEN, set_turn
+from core.ledger.admission.turns import FORGIVEN, count_turn
 from core.ledger.node_reservation.reservation import node_for, reserved_node_could_take, still_helps
-from core.ledger.node_reservation.search import best_node, may_search
+from core.ledger.node_reservation.search import best_node, may_search, surely_spares
 from core.ledger.podgroups.admission import fits_quota
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import Seat, WaitingKey
 from core.ledger.state.state import State
 from core.ledger.trial.change import Change
+from core.ledger.trial.changed_queues import ChangedQueues
+from core.ledger.trial.evidence import Evidence
 from core.ledger.trial.groups import GroupTrial
+from core.ledger.trial.ordering import TrialOrdering
 from core.ledger.trial.overlay import overlay_of
+from core.ledger.trial.turns import SharedCounters
 from core.workload.ask import Rank
 from core.workload.nodes.affinity import admits
-from core.workload.nodes.free_capacity import Undecided
+from core.workload.nodes.free_capacity import LIGHT, Undecided
 from core.workload.pending_index import Kind, PendingIndex
 
 Steps = Generator[int, None, None]
 
 _TURN = 5
 _CHECKS_PER_UNIT = 25
-_BRANCH = 2
 _RESERVED = 40
 
 
@@ -43,9 +46,21 @@ class Trial:
 
     ``below``: queues whose asks may gain by the change; None for all. ``over``: True once nothing can change
     the result any more.
+    ``measure``: change by which shares are measured instead, if limits are lifted beyond demand.
+    ``exact``: True to search all nodes for one to reserve. Else a trial in which that counts is ``unsure``.
     """
 
-    def __init__(self, base: State, uid: PodUid, change: Change, below: Iterable[QueuePath] | None) -> None:
+    def __init__(
+        self,
+        base: State,
+        uid: PodUid,
+        change: Change,
+        below: Collection[QueuePath] | None,
+        *,
+        measure: Change | None = None,
+        exact: bool = False,
+    ) -> None:
+        self._measures = ChangedQueues(base.config.tree, measure) if measure is not None else None
         self._copying = overlay_of(base, change)
         #: State of the ledger at first, and the overlay once the trial runs.
         self.state = state = base
@@ -56,33 +71,56 @@ class Trial:
         self._unreserved: set[PodUid] = set()
         self._nowhere: set[Kind] = set()
         self._passed_over: list[tuple[Rank, Seat]] = []
+        self._exact = exact
+        #: Asks whose search for a node to reserve is left open, each with the nodes that were taken since.
+        self._open_searches: list[tuple[PodRecord, set[NodeName]]] = []
+        #: True if an ask took a node that may have been reserved. The trial then has no result.
+        self.unsure = False
         self._searches = 0
         self._searching_for: PodRecord | None = None
-        self._groups = GroupTrial(state, self._node_of_member)
+        self._counters = SharedCounters(state.turns)
+        self._evidence = Evidence(base, change)
+        #: True if the amounts that the asks took suffice, and nothing less; see `Evidence`.
+        self.is_tight = False
+        #: True if they suffice, provided that shares are measured by them.
+        self.is_plain = False
+        self._groups = GroupTrial(state, self._node_of_member, self._give)
+        record = state.pods.records.get(uid)
+        #: True for an ask that no pod group admits.
+        self._alone = record is not None and unopened(state, record) is None
         self.over = self._seat is None
         self.placed = uid in state.turns.of
 
     def run(self) -> Steps:
         """Copy what the cycle changes, then run it, in steps of some units of work."""
         self.state = yield from self._copying
-        self._groups = GroupTrial(self.state, self._node_of_member)
+        self._counters = SharedCounters(self.state.turns)
+        self._groups = GroupTrial(self.state, self._node_of_member, self._give)
         yield from self._serve_reserved()
         yield from self._groups.under_way()
         self._conclude()
         if self.over:
             return
-        ordering = Ordering(self.state)
-        yield from (_BRANCH for _ in ordering.build(self._indexes()))
+        ordering = TrialOrdering(self.state, self._indexes(), self._measures)
+        yield from ordering.build()
+        self._check_headroom(ordering)
         yield from self._hand_out(ordering)
         yield from self._serve_passed_over()
         if not self.over:
             yield from self._groups.timed_out()
         self._conclude()
+        if self.placed and not self._groups.tried:
+            self.is_plain = self._evidence.is_plain
+            self.is_tight = self.is_plain and self._evidence.is_fixed(ordering.compared())
         ordering.dismantle()
 
     def _conclude(self) -> None:
-        self.placed = self.uid in self.state.turns.of
+        self.placed = self.uid in self.state.turns.of and not self.unsure
         self.over = self.over or self.placed
+
+    def _fail(self) -> None:
+        """Note that no turn of others can help the ask. Only its pod group might."""
+        self.over = self.over or self._alone
 
     def _indexes(self) -> dict[QueuePath, PendingIndex]:
         waiting, below = self.state.pending.waiting, self._below
@@ -96,7 +134,8 @@ class Trial:
     def _serve_reserved(self) -> Steps:
         """Give turns to asks with a node reservation, as `serve_reserved` does (CYC-2)."""
         state, records = self.state, self.state.pods.records
-        for rank, name in sorted((records[uid].rank, name) for name, uid in state.reservations.of.items()):
+        reserved = ((records.get(uid), name) for name, uid in state.reservations.of.items())
+        for rank, name in sorted((each.rank, name) for each, name in reserved if each is not None):
             record, seat = records.get(rank[-1]), state.pending.waits_at.get(rank[-1])
             waits = record is not None and record.node_reservation.node == name
             if record is None or seat is None or not waits or record.uid in state.turns.of:
@@ -113,10 +152,10 @@ class Trial:
         fits, there = fits_quota(state, seat.key), state.cluster.nodes.get(name)
         takes = there is not None and admits(there, seat.key.constraints)
         if fits and takes and state.usage.free_capacity.has(name, seat.key.size):
-            set_turn(state, record, seat, name)
+            self._count(record, seat, name)
         elif fits and (elsewhere := self._decided_node_for(seat.key)):
             self._release(record, name, offered=offered)
-            set_turn(state, record, seat, elsewhere)
+            self._give(record, seat, elsewhere)
         elif not (still_helps(state, record) and comes_together(state, record, seat)):
             self._release(record, name, offered=offered)
 
@@ -127,7 +166,7 @@ class Trial:
 
     # -- the order -----------------------------------------------------------------------------------------
 
-    def _hand_out(self, ordering: Ordering) -> Steps:
+    def _hand_out(self, ordering: TrialOrdering) -> Steps:
         leaf: Branch | None = None
         while not self.over:
             if self.state.turns.moved:
@@ -137,11 +176,16 @@ class Trial:
                 leaf = ordering.next_leaf()
             if leaf is None:
                 return
-            if leaf.is_dead():
+            if not leaf.expanded:
+                yield from ordering.expand(leaf)
+                leaf = None
+            elif leaf.is_dead():
                 leaf.close()
+                self._check_headroom(ordering)
                 yield 1
             elif not leaf.built:
                 yield from (1 for _ in leaf.build())
+                self._check_headroom(ordering)
             else:
                 capacity = self.state.usage.free_capacity
                 before = capacity.work
@@ -151,6 +195,11 @@ class Trial:
                 yield work + (capacity.work - before) // _CHECKS_PER_UNIT
                 yield from self._groups.admit_wanted()
                 self._conclude()
+
+    def _check_headroom(self, ordering: TrialOrdering) -> None:
+        """End the trial if the ask has no headroom, which it does not get back before the end of a cycle."""
+        if self._seat is not None and ordering.lacks(self._seat.key.queue, self._seat.key.size):
+            self._fail()
 
     def _step(self, leaf: Branch) -> int:
         """Check the next ask of a leaf: give it a turn, or skip all that are like it."""
@@ -191,8 +240,31 @@ class Trial:
             return 1
         app_queue.advance()
         if record.facts.asks_filter or not reserved_node_could_take(self.state, record):
-            set_turn(self.state, record, seat, node)
+            self._give(record, seat, node)
         return _TURN
+
+    def _give(self, record: PodRecord, seat: Seat, node: NodeName) -> bool:
+        if self._open_searches and node and not self._is_free(node):
+            self.unsure = self.over = True
+        self._evidence.note_turn(node)
+        return self._count(record, seat, node)
+
+    def _count(self, record: PodRecord, seat: Seat, node: NodeName) -> bool:
+        leaf = self.state.config.tree.get(seat.key.queue)
+        application = self.state.applications.known.get(seat.key.app)
+        if leaf is not None and application is not None:
+            self._counters.copy(leaf, application.claimant)
+        return count_turn(self.state, record, seat, node)
+
+    def _is_free(self, node: NodeName) -> bool:
+        """True if surely no ask has reserved a node by a search that is left open."""
+        for others, (record, taken) in enumerate(self._open_searches):
+            if node not in taken and not surely_spares(
+                self.state, record, node, besides=self._besides, changed=taken, others=others
+            ):
+                return False
+            taken.add(node)
+        return True
 
     def _ask(self, seat: Seat) -> PodRecord | None:
         """Ask at a seat. None for one that is not checked now."""
@@ -235,6 +307,7 @@ class Trial:
         if (key.size, key.constraints) not in self._nowhere:
             self._drop(app_queue, key)
             return
+        self._evidence.disturbed = True
         if self._searches < SEARCHES and may_search(self.state, record):
             self._searches += 1
             self._searching_for = record
@@ -249,6 +322,9 @@ class Trial:
     def _reserve(self, record: PodRecord) -> Steps:
         """Hold the node that the search of a real cycle would reserve (CYC-6)."""
         self._searching_for = None
+        if not self._exact:
+            self._open_searches.append((record, set()))
+            return
         name = yield from best_node(self.state, record, self._besides)
         if name is not None and name not in self._besides:
             self._besides[name] = record.uid
@@ -266,7 +342,21 @@ class Trial:
         node = node_for(self.state, key, own=own, besides=self._besides)
         if node is None:
             self._nowhere.add(kind)
+            self._check_nodes()
         return node
+
+    def _check_nodes(self) -> None:
+        """End the trial if no node takes the ask, since turns only take capacity."""
+        if self._seat is None or not self._alone:
+            return
+        size, constraints = self._seat.key.size, self._seat.key.constraints
+        if (size, constraints) in self._nowhere:
+            self.over = True
+        elif constraints.weight <= LIGHT and size.get("vcore"):
+            state = self.state
+            free = state.usage.free_capacity
+            found = free.tightest(size, constraints, state.cluster.nodes, besides=self._besides)
+            self.over = self.over or found is None
 
     def _node_of_member(self, key: WaitingKey, *, own: NodeName) -> NodeName | None:
         """Node for a member of a group, of which nothing is remembered: its turns may be taken back."""
@@ -298,7 +388,7 @@ class Trial:
                 heappush(self._passed_over, (rank, seat))
                 continue
             if node is not None:
-                set_turn(self.state, record, seat, node)
+                self._give(record, seat, node)
                 yield _TURN
                 self._conclude()
 

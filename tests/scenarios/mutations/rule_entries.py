@@ -71,7 +71,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "usage_shares": Entry("core.workload.ordering:usage_shares", "SORT-7"),
     "state_aware_applications": Entry("core.workload.ordering:eligible_applications", "DIV-4"),
     "order_of_asks": Entry("core.ledger.pods.record:PodRecord.rank", "REQ-1 REQ-2"),
-    "queue_takes_part": Entry("core.ledger.admission.order.ordering:Branch.set_index", "SORT-0"),
+    "queue_takes_part": Entry("core.ledger.admission.order.branch:Branch.set_index", "SORT-0"),
     # scheduling cycle and turns
     "cycle": Entry("core.ledger.admission.cycle:Cycle.slice", "DESIGN-3 DESIGN-6"),
     "asks_left_out": Entry("core.ledger.admission.cycle:Cycle._leave_out", "CYC-7"),

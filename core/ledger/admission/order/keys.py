@@ -4,6 +4,7 @@ from core.ledger.admission.order.state_aware import state_in_turn
 from core.ledger.state.state import State
 from core.queues.headroom import fair_max
 from core.queues.ordering import Contender, order_key
+from core.queues.priority import exported
 from core.queues.properties import SortPolicy
 from core.queues.queue import NO_PRIORITY, Queue
 from core.resource import Resource
@@ -39,6 +40,15 @@ def application_order(state: State, application: Application, leaf: Queue) -> Or
         by_priority=properties.sort_by_priority,
         guaranteed=leaf.guaranteed,
     )
+
+
+def priority_in_turn(state: State, queue: Queue) -> int:
+    """Priority that a queue exports, without the asks that have a turn (PRI-2). Cost: O(queues with them)."""
+    if queue.path not in state.turns.given.queues:
+        return queue.priority
+    own = unpromised(queue.asked, state.turns.promised.get(queue.path, NO_PROMISES).asked)
+    below = (priority_in_turn(state, each) for each in queue.children.values())
+    return exported(max((*own, *below), default=NO_PRIORITY), queue.properties, is_root=queue.is_root)
 
 
 def contender_of(state: State, queue: Queue) -> Contender:

@@ -9,7 +9,7 @@ from core.decisions.decision import Admitted
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.admission import cycle as cycle_module
-from core.ledger.admission.order.ordering import Branch
+from core.ledger.admission.order.branch import Branch
 from core.workload.pod import OWN_GATE
 from tests.builders import START, filtered, make_ledger, make_pod, make_queue
 

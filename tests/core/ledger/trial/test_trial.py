@@ -1,10 +1,11 @@
 """Trial cycles: what they give turns to, and that they leave the ledger as it is."""
 
+from dataclasses import replace
 from pickle import dumps
 
 import pytest
 
-from core.ids import PodUid
+from core.ids import PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.trial.change import NO_CHANGE, Change, Raise
@@ -34,7 +35,8 @@ def raised(by: int) -> Change:
 
 def placed(ledger: Ledger, change: Change, below: list[str] | None = None) -> tuple[bool, set[str]]:
     """Pair: True if the ask has its turn in a trial, and the pods that have one."""
-    trial = ledger.view.trial(ASK, change, below)  # type: ignore[arg-type]
+    paths = [QueuePath(each) for each in below] if below is not None else None
+    trial = ledger.view.trial(ASK, change, paths)
     assert all(units >= 0 for units in trial.run())
     return trial.placed, set(trial.state.turns.of)
 
@@ -49,15 +51,20 @@ def test_turns_are_given_in_the_order_of_a_cycle(by: int, turns: set[str]) -> No
 
 def test_other_queues_are_left_out_where_they_cannot_gain() -> None:
     ledger = contended()
-    ended = Change(ended=(PodUid("uid-other"),))
-    assert placed(ledger, ended) == (False, {"uid-beside"})
-    assert placed(ledger, ended, ["root.a"]) == (False, set())
+    change = replace(raised(2000), ended=(PodUid("uid-other"),))
+    assert placed(ledger, change) == (True, {"uid-beside", "uid-older", "uid-ask"})
+    assert placed(ledger, change, ["root.a"]) == (True, {"uid-older", "uid-ask"})
+
+
+def test_a_trial_ends_once_the_ask_has_no_headroom() -> None:
+    ledger = contended()
+    assert placed(ledger, Change(ended=(PodUid("uid-other"),))) == (False, set())
 
 
 def test_a_pod_that_ends_frees_its_queue_and_its_node() -> None:
     ledger = contended()
     ledger.apply(on.PodDeleted(PodUid("uid-older")), now=START)
-    trial = cycled(ledger).view.trial(ASK, Change(ended=(PodUid("uid-runs"),)), None)
+    trial = cycled(ledger).view.trial(ASK, Change(ended=(PodUid("uid-runs"),)))
     assert len(list(trial.run())) > 0
     assert trial.placed
     held = {each.key.resource: each.used for each in limits_after(trial) if each.key.path == "root"}

@@ -1,0 +1,110 @@
+"""Order of a trial. A branch is made when the order reaches it, since most trials reach few of them."""
+
+from collections.abc import Iterator, Mapping
+
+from core.ids import QueuePath
+from core.ledger.admission.order.branch import Branch
+from core.ledger.admission.order.found_headroom import FoundHeadroom
+from core.ledger.admission.order.ordering import MOVED_PER_UNIT
+from core.ledger.admission.turns import take_moved
+from core.ledger.state.state import State
+from core.queues.queue import Queue
+from core.queues.tree import QueueTree
+from core.resource import Resource
+from core.workload.pending_index import PendingIndex
+
+_LEAVES_PER_UNIT = 10
+
+
+class TrialOrdering:
+    """Branches of a trial. They are those of a cycle, but for queues whose asks it never reaches."""
+
+    def __init__(
+        self, state: State, indexes: Mapping[QueuePath, PendingIndex], measures: QueueTree | None = None
+    ) -> None:
+        self._state = state
+        #: Queues by whose max shares are measured; None for those of the state.
+        self._measures = measures
+        self._indexes = indexes
+        #: Queues with asks to check in them or below.
+        self._asking: set[QueuePath] = set()
+        self._found = FoundHeadroom()
+        self._branches: dict[QueuePath, Branch] = {}
+        self._root: Branch | None = None
+
+    def build(self) -> Iterator[int]:
+        """Find the queues with asks. Units of work."""
+        tree = self._state.config.tree
+        for number, path in enumerate(self._indexes, 1):
+            leaf = tree.get(path)
+            if leaf is not None and self._indexes[path]:
+                self._asking.update(leaf.paths)
+            if number % _LEAVES_PER_UNIT == 0:
+                yield 1
+        if self._asking:
+            self._root = self._branch(tree.root, None)
+
+    def _branch(self, queue: Queue, above: Branch | None) -> Branch:
+        branch = self._branches[queue.path] = Branch(self._state, queue, above, self._found)
+        measure = self._measures.get(queue.path) if self._measures is not None else None
+        if measure is not None:
+            branch.measure_by(measure)
+        branch.expanded = not any(path in self._asking for path in queue.children)
+        branch.set_index(self._indexes.get(queue.path, PendingIndex()))
+        return branch
+
+    def expand(self, branch: Branch) -> Iterator[int]:
+        """Make the branches of the children that may have headroom. Units of work, a step for each."""
+        branch.expanded, children = True, list[Branch]()
+        for path in list(branch.queue.children):
+            queue = self._state.config.tree.get(path) if path in self._asking else None
+            if queue is None:
+                continue
+            child = self._branch(queue, branch)
+            if child.expanded and child.is_dead():
+                del self._branches[path]
+            else:
+                children.append(child)
+            yield 1
+        branch.set_children(children)
+        for child in children if len(children) > 1 else ():
+            _ = child.key
+            yield 1
+        if not children and not self._indexes.get(branch.queue.path):
+            branch.close()
+
+    def next_leaf(self) -> Branch | None:
+        """First open leaf in the order, or a queue to expand; None for none."""
+        return self._root.next_leaf() if self._root is not None else None
+
+    def catch_up(self) -> Iterator[int]:
+        """Update the order with the counters changed since. Units of work."""
+        while self._state.turns.moved:
+            path, applications = take_moved(self._state)
+            leaf = self._state.config.tree.get(path)
+            above = leaf.paths if leaf is not None else ()
+            branch = next((self._branches[each] for each in above if each in self._branches), None)
+            if branch is None:
+                continue
+            if branch.queue.path != path:
+                branch.forget_others()
+            branch.note_change()
+            for number, app_id in enumerate(applications if branch.built else ()):
+                branch.note_application(app_id)
+                if number % MOVED_PER_UNIT == MOVED_PER_UNIT - 1:
+                    yield 1
+
+    def lacks(self, path: QueuePath, size: Resource) -> bool:
+        """True if a leaf, or a queue above it, has no headroom for a size until the cycle ends."""
+        leaf = self._state.config.tree.get(path)
+        return leaf is None or self._found.lacks(leaf, size, self._state.turns.given.queues)
+
+    def compared(self) -> Iterator[Branch]:
+        """Branches that were compared with others."""
+        return (each for each in self._branches.values() if each.has_rivals)
+
+    def dismantle(self) -> None:
+        """Drop all references between branches, so that the garbage collector has no cycles to find."""
+        for branch in self._branches.values():
+            branch.part()
+        self._branches.clear()
