@@ -91,9 +91,17 @@ async def result_of(steps: Generator[object, None, T]) -> T:
 
 
 def in_rounds(steps: Iterator[object]) -> None:
-    """Perform steps, one in each round of the running loop. The first is performed at once."""
-    if next(steps, _END) is not _END:
-        asyncio.get_running_loop().call_soon(in_rounds, steps)
+    """Perform steps, one in each round of the running loop. The first is performed at once.
+
+    A thread without a loop, such as that of the demo's day, performs all of them at once.
+    """
+    while next(steps, _END) is not _END:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            continue
+        loop.call_soon(in_rounds, steps)
+        return
 
 
 def release(pieces: list[bytes]) -> None:

@@ -135,3 +135,9 @@ async def test_steps_are_performed_one_in_each_round() -> None:
             yield
 
     assert await most_in_a_round(lambda: len(left), lambda: in_rounds(steps())) == 1
+
+
+def test_a_thread_without_a_loop_performs_all_steps_at_once() -> None:
+    left = [1, 2, 3]
+    in_rounds(iter(lambda: left.pop() if left else None, None))
+    assert left == []
