@@ -7,20 +7,37 @@ import pytest
 from core.decisions.explanation.explaining import explain_pod
 from core.decisions.explanation.together import explain_application
 from core.decisions.explanation.values import PodExplanation
-from core.ids import PodUid
+from core.ids import NodeName, PodUid
+from core.ledger import events as on
 from tests.histories.explanation.frozen import Frozen, run_cycles
+from tests.histories.ordering import nodes as nodes_of
 
 SEEDS_PER_TEST = 25
 
 
 def moved(world: Frozen) -> None:
-    """Let something happen, as between two slices."""
-    if world.chance.random() < 0.3:
+    """Let something happen, as between two slices: pods, documents and nodes change."""
+    what = world.chance.random()
+    if what < 0.3:
         world.some_asks()
+    elif what < 0.4:
+        world.step(("reload", world.chance.randrange(2)))
+    elif what < 0.5:
+        change_a_node(world)
     else:
         world.happens(world.chance.choice(("come", "bind", "delete", "wait")))
     if world.chance.random() < 0.5:
         run_cycles(world.ledger, now=world.now)
+
+
+def change_a_node(world: Frozen) -> None:
+    """Remove a node, or let one come back."""
+    nodes = sorted(world.ledger.view.nodes)
+    if len(nodes) > 1 and world.chance.random() < 0.6:
+        event: on.Event = on.ObjectDeleted(on.NODES, NodeName(world.chance.choice(nodes)))
+    else:
+        event = on.ObjectObserved(on.NODES, world.chance.choice(nodes_of(world.chance)))
+    world.ledger.apply(event, now=world.now)
 
 
 def explained_while_moving(world: Frozen, uid: PodUid) -> PodExplanation | None:
