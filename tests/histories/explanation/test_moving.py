@@ -9,6 +9,7 @@ from core.decisions.explanation.together import explain_application
 from core.decisions.explanation.values import PodExplanation
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
+from core.ledger.trial.moved import LedgerMovedOn
 from tests.histories.explanation.frozen import Frozen, run_cycles
 from tests.histories.ordering import nodes as nodes_of
 
@@ -41,7 +42,7 @@ def change_a_node(world: Frozen) -> None:
 
 
 def explained_while_moving(world: Frozen, uid: PodUid) -> PodExplanation | None:
-    """An explanation of a pod that may end meanwhile."""
+    """An explanation of a pod that may end meanwhile. None if it is to begin anew, as a server does."""
     steps = explain_pod(world.ledger.view, uid, now=world.now)
     while True:
         try:
@@ -49,6 +50,8 @@ def explained_while_moving(world: Frozen, uid: PodUid) -> PodExplanation | None:
         except StopIteration as end:
             found: PodExplanation | None = end.value
             return found
+        except LedgerMovedOn:
+            return None
         if world.chance.random() < 0.3:
             moved(world)
 
