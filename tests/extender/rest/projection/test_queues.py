@@ -8,10 +8,12 @@ from core.ids import QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
+from core.queues.queue import Closure
 from extender.rest.facts import Facts
 from extender.rest.members import members
 from extender.rest.model.queues import Queue
 from extender.rest.projection.queues import one_queue, queue_tree
+from extender.rest.projection.units import moment_text
 from tests.builders import START, bind_called, filtered, make_ledger, make_partition, make_pod, make_queue
 
 
@@ -60,6 +62,24 @@ def test_a_leaf(ledger: Ledger) -> None:
         "isPriorityFence": False,
         "currentPriority": 7,
     }
+
+
+@pytest.mark.rule("ACT-14")
+def test_a_closed_queue_and_those_below_it_drain_by_the_same_order(ledger: Ledger) -> None:
+    order = Closure("ann", START, "night", START + 60)
+    ledger.apply(on.ActionsRead({QueuePath("root.p"): order}), now=START)
+    for path in ("root.p", "root.p.a"):
+        seen = members(shown(ledger, path))
+        assert seen["status"] == "Draining"
+        closed = seen["paddockClosed"]
+        assert (closed["queue"], closed["by"], closed["reason"]) == ("root.p", "ann", "night")
+        assert (closed["since"], closed["until"]) == (moment_text(START), moment_text(START + 60))
+    above = members(shown(ledger, "root"))
+    assert (above["status"], "paddockClosed" in above) == ("Active", False)
+    ledger.apply(on.ActionsRead({QueuePath("root.p"): Closure("ann", START)}), now=START)
+    assert set(members(shown(ledger, "root.p.a"))["paddockClosed"]) == {"queue", "by", "since"}
+    ledger.apply(on.ActionsRead({}), now=START)
+    assert members(shown(ledger, "root.p.a"))["status"] == "Active"
 
 
 @pytest.mark.rule("REST-6", "REST-31")
