@@ -31,7 +31,24 @@ async def test_the_simulator_agrees_with_the_real_thing(cluster: Cluster, path: 
         real = await Player(scenario, stand).play(simulated)
     assert real.placed == simulated.placed
     assert real.evicted == simulated.evicted
-    assert _lasting(real.codes) == _lasting(simulated.codes)
+    expected = _lasting(simulated.codes)
+    found = _lasting(real.codes)
+    assert (_without_first_call(found, expected) if real.evicted else found) == expected
+
+
+def _without_first_call(
+    codes: Mapping[str, list[str]], expected: Mapping[str, object]
+) -> dict[str, list[str]]:
+    """The codes without a quota refusal of pods that the simulator admits at their first call.
+
+    The simulator evicts others for a new pod before kube-scheduler asks. In reality either may come first.
+    """
+    return {pod: found for pod, found in codes.items() if pod in expected or found != ["QuotaExceeded"]}
+
+
+def test_only_a_first_refusal_by_quota_may_come_before_the_plan() -> None:
+    found = {"agent": ["QuotaExceeded"], "low": ["QuotaExceeded"], "other": ["NodeReserved"]}
+    assert _without_first_call(found, {"low": []}) == {"low": ["QuotaExceeded"], "other": ["NodeReserved"]}
 
 
 def _lasting(codes: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
