@@ -92,7 +92,7 @@ histories: $(STAMP)
 attack: control-plane
 	$(BIN)/python -m e2e.attack --rounds $(ROUNDS) --seed $(SEED)
 
-# Stops the leading host for 20 s and lets it continue, with real elections. Checks that no quota is exceeded.
+# Stops the leading host for 20 s or more, until the other leads, and lets it continue, with real elections. Checks that no quota is exceeded.
 frozen: control-plane
 	$(BIN)/python -m e2e.frozen --rounds $(ROUNDS)
 

@@ -106,6 +106,9 @@ class Hosts:
         holder = str(lease["spec"].get("holderIdentity") or "").rpartition("_")[0]
         return next((each for each in self._hosts if each.name == holder), None)
 
+    async def _leads_other_than(self, host: Host) -> bool:
+        return await self.leader() not in (None, host)
+
     async def until_busy(self, since: float) -> float:
         """The time at which the first pod was bound after a moment."""
 
@@ -124,6 +127,8 @@ class Hosts:
         try:
             # Requests on their way to the API server when the host stops still arrive.
             await asyncio.sleep(FROZEN_FOR)
+            # On a slow machine the other host leads later. The stopped one would rightly go on until then.
+            await eventually(lambda: self._leads_other_than(leader), "the other host leads", timeout=60)
         finally:
             before = leader.bindings
             leader.send(signal.SIGCONT)
