@@ -12,14 +12,14 @@ NOWHERE = Refusal(Code.UNSCHEDULABLE, "no node has room for it")
 
 
 def decide_gate(view: LedgerView, uid: PodUid, *, now: float) -> GateHeld | None:
-    """Return the report for a gated pod. None if it does not wait there, has a turn, or has this report."""
+    """Return the report for a gated pod. None if it does not wait there, has a turn, or this was noted."""
     record = view.pod(uid)
     waits = record is not None and record.is_ask and record.is_gated
     if record is None or not waits or record.admission.opening or view.has_turn(uid):
         return None
     refusal = why_gated(view, record)
     sent = next_sent(record.admission.sent, refusal, generation=view.generation, now=now)
-    if sent == record.admission.sent and record.admission.gate_reported == sent.text:
+    if sent == record.admission.sent and record.admission.hold is not None:
         return None
     return GateHeld(uid, sent, refusal.code, why_waits(view, record, refusal))
 

@@ -13,7 +13,7 @@ from core.ledger.admission.bind import note_bind
 from core.ledger.admission.cycle import Cycle
 from core.ledger.admission.filter import note_filter
 from core.ledger.admission.gate_opening import note_woken
-from core.ledger.admission.gate_status import forget_report, report_hold, report_long_holds
+from core.ledger.admission.gate_status import note_unwritten, report_hold, report_holds
 from core.ledger.admission.requests import abandon_cycle, begin_cycle, clear_overdue, end_cycle, request_cycle
 from core.ledger.admission.turns import expire_turns, time_leases
 from core.ledger.admission.unguarded import report_unguarded
@@ -281,7 +281,7 @@ class Ledger:
             case on.GateHeld():
                 report_hold(self._state, record, event)
             case on.GateReportFailed():
-                forget_report(record)
+                note_unwritten(self._state, record)
 
     def _on_cycle_due(self) -> Rounds:
         """Run one slice of a cycle. `LedgerView.cycle_wanted` says whether more is left."""
@@ -324,4 +324,4 @@ class Ledger:
         pass_time(state)
         open_due_queues(state)
         report_unguarded(state)
-        report_long_holds(state)
+        report_holds(state)

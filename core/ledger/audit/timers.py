@@ -190,6 +190,11 @@ def _unadmitted_due(state: State, uid: PodUid) -> float | None:
     return _as_set(state, TimerKind.UNADMITTED, uid) if is_filed else None
 
 
+def _condition_due(state: State, uid: PodUid) -> float | None:
+    record = state.pods.records.get(uid)
+    return record.admission.condition_due if record is not None else None
+
+
 def _long_hold_due(state: State, uid: PodUid) -> float | None:
     record = state.pods.records.get(uid)
     return long_hold_due(record) if record is not None else None
@@ -235,6 +240,7 @@ EXPECTED: Mapping[TimerKind, Expected] = {
     TimerKind.TURN: Expected(lambda state: state.turns.of, _turn_ends),
     TimerKind.REFUSED_TURN: Expected(lambda state: state.turns.of, _refused_turn_ends),
     TimerKind.UNADMITTED: Expected(lambda state: state.unguarded.bypasses, _unadmitted_due),
+    TimerKind.GATE_CONDITION: Expected(lambda state: state.pods.records, _condition_due),
     TimerKind.LONG_HOLD: Expected(lambda state: state.pods.records, _long_hold_due),
     TimerKind.UNPLACED: Expected(lambda state: state.unguarded.placing, _unplaced_due),
     TimerKind.CYCLE: Expected(_none, _cycle_due),

@@ -167,6 +167,10 @@ class Admission:
     waking: bool = False
     #: Text last written about why its gate is shut; empty for none.
     gate_reported: str = ""
+    #: Time at which its condition is to be written, in seconds; None if it says the current reason.
+    condition_due: float | None = None
+    #: Reasons that an Event named because they kept its gate shut for long. None is named twice.
+    long_held: frozenset[Code] = frozenset()
     #: Reason that keeps its gate shut; None while nothing does.
     hold: GateHold | None = None
     #: True if the removal of its gate was requested and not refused, so the gate may be open (F-2).

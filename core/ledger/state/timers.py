@@ -58,6 +58,8 @@ class TimerKind(IntEnum):
     """Report of a pod group that stayed degraded."""
     QUEUE_OPENS = auto()
     """Time at which the first closed queue opens by itself."""
+    GATE_CONDITION = auto()
+    """Condition about a gate that is shut. Stopped while this instance does not act."""
     LONG_HOLD = auto()
     """Event about a gate that is shut for long. Stopped while this instance does not act."""
 

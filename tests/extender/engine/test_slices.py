@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from core.ledger import events as on
 from core.ledger.admission.cycle import WORK_PER_SLICE
-from core.ledger.effects import OpenGate, SetCondition
+from core.ledger.effects import OpenGate
 from core.ledger.node_reservation.search import AGED_AT_ONCE
 from core.workload.pod import OWN_GATE
 from extender.engine.slices import ASKED_RECENTLY, REPORTED_AT_ONCE, ROUNDS_APART
@@ -78,23 +78,28 @@ def test_of_what_has_expired_some_is_taken_at_a_time_until_none_is_left() -> Non
 def test_few_pods_at_a_time_get_a_reason() -> None:
     rig = Rig(ledger=make_ledger(make_queue("root.a", max={"vcore": 0, "memory": 1}), nodes=3))
     gated(rig, 2 * REPORTED_AT_ONCE + 1)
-    assert conditions_by_slice(rig) == [REPORTED_AT_ONCE, REPORTED_AT_ONCE, 1]
+    assert reasons_by_slice(rig) == [REPORTED_AT_ONCE, REPORTED_AT_ONCE, 1]
 
 
 def test_a_pod_that_comes_while_others_get_reasons_gets_one_too() -> None:
     rig = Rig(ledger=make_ledger(make_queue("root.a", max={"vcore": 0, "memory": 1}), nodes=3))
     gated(rig, 3 * REPORTED_AT_ONCE)
-    while not any(isinstance(effect, SetCondition) for effect in rig.effects):
+    while not reasons(rig):
         rig.planned.pop(0)()
     rig.engine.learn(on.PodObserved(make_pod("late", app="late", gates=(OWN_GATE,))))
-    assert conditions_by_slice(rig) == [REPORTED_AT_ONCE, REPORTED_AT_ONCE, 1]
+    assert reasons_by_slice(rig) == [REPORTED_AT_ONCE, REPORTED_AT_ONCE, 1]
 
 
-def conditions_by_slice(rig: Rig) -> list[int]:
-    """Run all planned work. Returns the number of reported pods of each slice, without zeros."""
-    written = []
+def reasons(rig: Rig) -> int:
+    """Number of gated pods whose reason is noted."""
+    return sum(each.admission.hold is not None for each in rig.engine.view.pods())
+
+
+def reasons_by_slice(rig: Rig) -> list[int]:
+    """Run all planned work. Returns the number of noted reasons of each slice, without zeros."""
+    noted = []
     while rig.planned:
-        before = len(rig.effects)
+        before = reasons(rig)
         rig.planned.pop(0)()
-        written.append(sum(isinstance(effect, SetCondition) for effect in rig.effects[before:]))
-    return [count for count in written if count]
+        noted.append(reasons(rig) - before)
+    return [count for count in noted if count]

@@ -5,9 +5,16 @@ import pytest
 from core.decisions.gating import decide_gate
 from core.ids import PodUid
 from core.ledger import events as on
-from core.ledger.admission.gate_status import LONG_HELD, LONG_HOLD
+from core.ledger.admission.gate_status import (
+    LONG_HELD,
+    LONG_HOLD,
+    REPORTED_AT_ONCE,
+    WRITTEN_AFTER,
+    WRITTEN_AGAIN,
+)
 from core.ledger.effects import Effect, OpenGate, PostEvent, SetCondition
 from core.ledger.ledger import Ledger
+from core.reasons import Code
 from core.workload.pod import ADMITTED, OWN_GATE
 from tests.builders import START, make_ledger, make_node, make_pod, make_queue
 
@@ -27,16 +34,24 @@ def passed(ledger: Ledger, *, now: float = START) -> tuple[Effect, ...]:
     return tuple(effects)
 
 
-def statuses(ledger: Ledger, *, now: float = START) -> list[str]:
-    """Statuses written after a round over all pods at the gate."""
-    texts = []
+def checked(ledger: Ledger, *, now: float = START) -> None:
+    """A round over all pods at the gate, which writes nothing yet."""
     for uid in ledger.view.gated():
         held = decide_gate(ledger.view, uid, now=now)
-        for effect in ledger.apply(held, now=now) if held is not None else ():
-            assert isinstance(effect, SetCondition)
-            assert (effect.kind, effect.status) == (ADMITTED, False)
-            texts.append(f"{effect.name}: {effect.message}")
-    return texts
+        assert held is None or ledger.apply(held, now=now) == ()
+
+
+def written(ledger: Ledger, now: float) -> list[str]:
+    """Statuses that are written at a time."""
+    effects = [each for each in ledger.apply(on.TimePassed(), now=now) if isinstance(each, SetCondition)]
+    assert all((each.kind, each.status) == (ADMITTED, False) for each in effects)
+    return [f"{each.name}: {each.message}" for each in effects]
+
+
+def statuses(ledger: Ledger, *, now: float = START) -> list[str]:
+    """Statuses written after a round over all pods at the gate, and a wait."""
+    checked(ledger, now=now)
+    return written(ledger, now + WRITTEN_AFTER)
 
 
 def test_pods_that_fit_are_admitted_and_the_others_get_a_reason_once() -> None:
@@ -44,7 +59,7 @@ def test_pods_that_fit_are_admitted_and_the_others_get_a_reason_once() -> None:
     assert gated(ledger, "first") == (OpenGate(PodUid("uid-first"), "default", "first"),)
     assert gated(ledger, "second") == ()
     assert statuses(ledger) == ["second: WaitingForTurn: root.a"]
-    assert statuses(ledger) == []
+    assert decide_gate(ledger.view, PodUid("uid-second"), now=START) is None
 
 
 def test_the_lease_begins_when_the_gate_is_open() -> None:
@@ -82,15 +97,70 @@ def test_a_pod_that_fits_on_no_node_gets_that_reason() -> None:
 
 
 def test_what_is_written_there_already_is_not_written_again() -> None:
-    """After a restart reports are written again, and so are those whose writes failed."""
+    """The condition is known after a restart, too."""
     ledger = make_ledger(A)
     ledger.apply(on.PodObserved(make_pod("running", node="n1")), now=START)
     text = "QuotaExceeded: root.a max vcore=1"
     gated(ledger, "before", gate_reported=text)
     gated(ledger, "fresh")
     assert statuses(ledger) == [f"fresh: {text}"]
-    ledger.apply(on.GateReportFailed(PodUid("uid-fresh")), now=START)
-    assert statuses(ledger) == [f"fresh: {text}"]
+
+
+def test_a_condition_whose_write_failed_is_written_again_after_a_while() -> None:
+    """A missing right would fail thousands of writes, so they are not repeated at once."""
+    ledger = make_ledger(A)
+    ledger.apply(on.PodObserved(make_pod("running", node="n1")), now=START)
+    gated(ledger, "waits")
+    first = statuses(ledger)
+    assert len(first) == 1
+    failed = START + 3
+    ledger.apply(on.GateReportFailed(PodUid("uid-waits")), now=failed)
+    assert written(ledger, failed + WRITTEN_AGAIN - 0.1) == []
+    assert written(ledger, failed + WRITTEN_AGAIN) == first
+
+
+def test_a_pod_that_waits_for_moments_gets_no_condition() -> None:
+    ledger = full_queue()
+    ledger.apply(on.PodDeleted(PodUid("uid-running")), now=START + WRITTEN_AFTER - 0.1)
+    (effect,) = passed(ledger, now=START + WRITTEN_AFTER - 0.1)
+    assert isinstance(effect, OpenGate)
+    assert written(ledger, START + 2 * WRITTEN_AFTER) == []
+
+
+def test_of_texts_that_change_within_moments_the_last_is_written() -> None:
+    ledger = make_ledger(make_queue("root.a", max={"vcore": 2000}))
+    gated(ledger, "first")
+    gated(ledger, "waits", cpu=2000)
+    checked(ledger)
+    uid = PodUid("uid-waits")
+    before = ledger.view.pod(uid)
+    assert before is not None
+    assert before.admission.sent is not None
+    assert before.admission.sent.code is Code.WAITING_FOR_TURN
+    ledger.apply(on.PodObserved(make_pod("first", node="n1")), now=START + 1)
+    passed(ledger, now=START + 1)
+    checked(ledger, now=START + 1)
+    assert written(ledger, START + WRITTEN_AFTER - 0.1) == []
+    assert written(ledger, START + WRITTEN_AFTER) == ["waits: QuotaExceeded: root.a max vcore=2"]
+
+
+def test_few_conditions_are_written_at_once() -> None:
+    ledger = full_queue()
+    for at in range(2 * REPORTED_AT_ONCE):
+        gated(ledger, f"p{at}")
+    checked(ledger)
+    due = START + WRITTEN_AFTER
+    assert [len(written(ledger, due)) for _ in range(4)] == [REPORTED_AT_ONCE, REPORTED_AT_ONCE, 1, 0]
+
+
+def test_an_instance_that_begins_to_act_writes_what_the_other_left() -> None:
+    ledger = make_ledger(A)
+    ledger.apply(on.ActingEnded(), now=START)
+    ledger.apply(on.PodObserved(make_pod("running", node="n1")), now=START)
+    gated(ledger, "waits")
+    assert statuses(ledger) == []
+    ledger.apply(on.ActingBegan(), now=START + 9)
+    assert written(ledger, START + 9) == ["waits: QuotaExceeded: root.a max vcore=1"]
 
 
 def test_only_our_own_gate_is_spoken_of() -> None:
@@ -147,7 +217,7 @@ def full_queue() -> Ledger:
     ledger = make_ledger(A)
     ledger.apply(on.PodObserved(make_pod("running", node="n1")), now=START)
     gated(ledger, "waits")
-    statuses(ledger)
+    checked(ledger)
     return ledger
 
 
@@ -171,6 +241,19 @@ def test_e5_another_reason_begins_its_own_minute() -> None:
     assert posted(ledger, START + LONG_HOLD) == []
     (said,) = posted(ledger, START + 50 + LONG_HOLD)
     assert said == "waits at the gate: it needs 1 cpu, which no node has free for it (Unschedulable)"
+
+
+def test_e5_a_reason_that_returns_is_no_new_event() -> None:
+    ledger = full_queue()
+    assert len(posted(ledger, START + LONG_HOLD)) == 1
+    for name in ("n1", "n2", "n3"):
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=600)), now=START + 100)
+    ledger.apply(on.PodDeleted(PodUid("uid-running")), now=START + 100)
+    checked(ledger, now=START + 100)
+    assert len(posted(ledger, START + 100 + LONG_HOLD)) == 1
+    ledger.apply(on.PodObserved(make_pod("running", node="n1")), now=START + 200)
+    checked(ledger, now=START + 200)
+    assert posted(ledger, START + 200 + LONG_HOLD) == []
 
 
 @pytest.mark.parametrize("how", ["opened", "deleted"])
