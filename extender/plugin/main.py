@@ -19,6 +19,9 @@ from extender.plugin.outcome import FAILED, INTERRUPTED, OK
 from extender.plugin.plain import plain
 from extender.plugin.table import COMMANDS
 
+COMPLETING = "__complete"
+"""First argument of the scripts that complete command lines."""
+
 _ABOUT = """Ask Paddock about queues, applications and pods. Only close-queue and open-queue change something.
 
 Exit status: 0 done; 1 wrong use, or not found; 2 the server cannot be reached or is not ready;
@@ -29,6 +32,10 @@ Exit status: 0 done; 1 wrong use, or not found; 2 the server cannot be reached o
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == [COMPLETING]:
+        from extender.plugin.completing import complete
+
+        return complete(given[1:])
     name = "kubectl paddock" if Path(sys.argv[0]).name.startswith("kubectl") else "paddock"
     try:
         if COMPLETE in os.environ:

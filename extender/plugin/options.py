@@ -4,7 +4,7 @@ import functools
 import inspect
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -63,7 +63,7 @@ def with_options(command: Command) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        asked = _asked_from({name[6:]: given.pop(name) for name in list(given) if name.startswith("given_")})
+        asked = asked_from({name[6:]: given.pop(name) for name in list(given) if name.startswith("given_")})
         raise typer.Exit(_ended(command, asked, given))
 
     positional = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own]
@@ -73,24 +73,26 @@ def with_options(command: Command) -> Callable[..., None]:
     return run
 
 
-def _asked_from(options: dict[str, Any]) -> Asked:
+def asked_from(options: Mapping[str, Any]) -> Asked:
+    """Options as one value. A completion may know only some of them."""
+    given = {each.name[6:]: options.get(each.name[6:]) or each.default for each in OPTIONS}
     flags = []
     for name in _OF_KUBECTL:
-        if options[name]:
-            flags.append(f"--{name.replace('_', '-')}={options[name]}")
+        if given[name]:
+            flags.append(f"--{name.replace('_', '-')}={given[name]}")
     return Asked(
-        namespace=options["namespace"],
-        all_namespaces=options["all_namespaces"],
+        namespace=given["namespace"],
+        all_namespaces=given["all_namespaces"],
         kubectl=flags,
-        server=options["server"],
-        own_namespace=options["namespace_of_paddock"],
-        output=options["output"],
-        no_headers=options["no_headers"],
-        sort_by=options["sort_by"],
-        watch=options["watch"],
-        raw_units=options["units"] == "raw",
-        color=options["color"],
-        verbose=options["verbose"],
+        server=given["server"],
+        own_namespace=given["namespace_of_paddock"],
+        output=given["output"],
+        no_headers=given["no_headers"],
+        sort_by=given["sort_by"],
+        watch=given["watch"],
+        raw_units=given["units"] == "raw",
+        color=given["color"],
+        verbose=given["verbose"],
     )
 
 

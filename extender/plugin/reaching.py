@@ -32,15 +32,18 @@ _UNAVAILABLE = (
 """Parts of messages for an APIService that is absent or unavailable."""
 
 
-def kubectl(asked: Asked, *arguments: str, given: bytes | None = None) -> bytes:
-    """Run kubectl and return its output. Raises `Problem`, and `NotServed` for a missing APIService."""
+def kubectl(asked: Asked, *arguments: str, given: bytes | None = None, within: float = WITHIN) -> bytes:
+    """Run kubectl and return its output. Raises `Problem`, and `NotServed` for a missing APIService.
+
+    ``within``: seconds for the request. kubectl itself gets half as many more.
+    """
     try:
         done = subprocess.run(  # noqa: S603 - arguments are a list, and no shell reads them
             [_program(), *asked.kubectl, *arguments],
             input=given,
             capture_output=True,
             check=False,
-            timeout=WITHIN + 30,
+            timeout=1.5 * within,
         )
     except subprocess.TimeoutExpired:
         raise Problem("kubectl did not answer in time", UNREACHABLE) from None
@@ -69,10 +72,15 @@ def _problem_of(message: str) -> Exception:
 
 
 class Server:
-    """Paddock, as the user reaches it. Use as a context, since a port-forward must end."""
+    """Paddock, as the user reaches it. Use as a context, since a port-forward must end.
 
-    def __init__(self, asked: Asked) -> None:
+    ``within``: seconds for one request. ``forwards``: False to do without a port-forward.
+    """
+
+    def __init__(self, asked: Asked, *, within: float = WITHIN, forwards: bool = True) -> None:
         self._asked = asked
+        self._within = within
+        self._forwards = forwards
         self._url = asked.server.rstrip("/")
         self._forward: subprocess.Popen[str] | None = None
         self._served = False
@@ -123,6 +131,8 @@ class Server:
         try:
             found = self._aggregated(path, body)
         except NotServed as error:
+            if not self._forwards:
+                raise
             if self._served or self._is_served():
                 # The group is there, so the message is about the path.
                 raise Problem(str(error).removeprefix("Error from server (NotFound): ")) from None
@@ -135,8 +145,9 @@ class Server:
         if path.startswith("/debug/"):
             raise NotServed("the aggregated API does not have this path")
         if body is None:
-            return kubectl(self._asked, "get", "--raw", f"{ROOT}{path}")
-        return kubectl(self._asked, "create", "--raw", f"{ROOT}{path}", "-f", "-", given=body)
+            return kubectl(self._asked, "get", "--raw", f"{ROOT}{path}", within=self._within)
+        where = f"{ROOT}{path}"
+        return kubectl(self._asked, "create", "--raw", where, "-f", "-", given=body, within=self._within)
 
     def _is_served(self) -> bool:
         try:
@@ -214,7 +225,7 @@ class Server:
         headers = {"Accept": "application/json"}
         request = urllib.request.Request(f"{self._url}{below}", data=body, headers=headers)  # noqa: S310
         try:
-            with urllib.request.urlopen(request, timeout=WITHIN) as answer:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=self._within) as answer:  # noqa: S310
                 found: bytes = answer.read()
                 return found
         except urllib.error.HTTPError as error:

@@ -8,6 +8,7 @@ import typer
 
 from extender.plugin.amounts import age, amounts
 from extender.plugin.asked import Asked
+from extender.plugin.completing import names_of, one_of
 from extender.plugin.outcome import FAILED, OUT_OF_TIME, Problem
 from extender.plugin.paths import PARTITION, is_simple, segment
 from extender.plugin.printing import Result, Rows
@@ -20,10 +21,19 @@ _NANO = 1_000_000_000
 _ASKED_EVERY = 1.0
 """Seconds between two requests while `wait` waits."""
 
-QueueOption = Annotated[str, typer.Option("-q", "--queue", help="Queue; default: all.")]
-UserOption = Annotated[str, typer.Option("--user", help="Only of this user.")]
+QueueOption = Annotated[
+    str, typer.Option("-q", "--queue", help="Queue; default: all.", autocompletion=names_of("queue"))
+]
+UserOption = Annotated[
+    str, typer.Option("--user", help="Only of this user.", autocompletion=names_of("user"))
+]
 StateOption = Annotated[
-    str, typer.Option("--state", help="active, rejected, completed, or a state such as Running.")
+    str,
+    typer.Option(
+        "--state",
+        help="active, rejected, completed, or a state such as Running.",
+        autocompletion=one_of(*STATES),
+    ),
 ]
 
 
@@ -82,7 +92,10 @@ def apps(
 def app(
     server: Server,
     asked: Asked,
-    name: Annotated[str, typer.Argument(metavar="ID", help="Id of the application.")],
+    name: Annotated[
+        str,
+        typer.Argument(metavar="ID", help="Id of the application.", autocompletion=names_of("app")),
+    ],
 ) -> Result:
     """Describe an application: states with their times, pods, requests with reasons, gang."""
     found = _found(server, asked, name.removeprefix("app/"))
@@ -161,7 +174,9 @@ def pods(
     server: Server,
     asked: Asked,
     queue: QueueOption = "",
-    app: Annotated[str, typer.Option("--app", help="Only of this application.")] = "",
+    app: Annotated[
+        str, typer.Option("--app", help="Only of this application.", autocompletion=names_of("app"))
+    ] = "",
     pending: Annotated[bool, typer.Option("--pending", help="Only those that wait.")] = False,
 ) -> Result:
     """List pods with their queue, application, verdict and node."""
@@ -193,7 +208,12 @@ def pods(
 def wait(
     server: Server,
     asked: Asked,
-    name: Annotated[str, typer.Argument(metavar="app/ID", help="Application to wait for.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="app/ID", help="Application to wait for.", autocompletion=names_of("app", "app")
+        ),
+    ],
     condition: Annotated[str, typer.Option("--for", help="state=NAME.")] = "state=Running",
     timeout: Annotated[float, typer.Option("--timeout", help="Seconds.")] = 300.0,
 ) -> int:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from extender.plugin.asked import Asked
+from extender.plugin.completing import names_of
 from extender.plugin.outcome import Problem
 from extender.plugin.printing import Result
 from extender.plugin.reaching import Server
@@ -15,7 +16,9 @@ from extender.plugin.reaching import Server
 _SPAN = re.compile(r"([0-9]{1,6})([smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
-Name = Annotated[str, typer.Argument(metavar="QUEUE", help="Path of the queue.")]
+Name = Annotated[
+    str, typer.Argument(metavar="QUEUE", help="Path of the queue.", autocompletion=names_of("queue"))
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")]
 
 

@@ -8,6 +8,7 @@ import typer
 
 from extender.plugin.amounts import amounts
 from extender.plugin.asked import Asked
+from extender.plugin.completing import names_of
 from extender.plugin.paths import PARTITION, segment
 from extender.plugin.printing import Result, Rows, show
 from extender.plugin.reaching import Server
@@ -20,7 +21,11 @@ _AT_ONCE = 1000
 
 
 def nodes(
-    server: Server, asked: Asked, name: Annotated[str, typer.Argument(metavar="NODE", help="One node.")] = ""
+    server: Server,
+    asked: Asked,
+    name: Annotated[
+        str, typer.Argument(metavar="NODE", help="One node.", autocompletion=names_of("node"))
+    ] = "",
 ) -> Result:
     """List nodes with what is allocated, taken by other pods, and free."""
     path = f"{PARTITION}/node/{segment(name)}" if name else f"{PARTITION}/nodes"
@@ -48,7 +53,11 @@ def _main(values: Mapping[str, int] | None) -> dict[str, int]:
 
 
 def users(
-    server: Server, asked: Asked, name: Annotated[str, typer.Argument(metavar="USER", help="One user.")] = ""
+    server: Server,
+    asked: Asked,
+    name: Annotated[
+        str, typer.Argument(metavar="USER", help="One user.", autocompletion=names_of("user"))
+    ] = "",
 ) -> Result:
     """Show the usage of users against their limits, by queue."""
     return _people(server, asked, "user", name)
@@ -57,7 +66,9 @@ def users(
 def groups(
     server: Server,
     asked: Asked,
-    name: Annotated[str, typer.Argument(metavar="GROUP", help="One user group.")] = "",
+    name: Annotated[
+        str, typer.Argument(metavar="GROUP", help="One user group.", autocompletion=names_of("group"))
+    ] = "",
 ) -> Result:
     """Show the usage of user groups against their limits, by queue."""
     return _people(server, asked, "group", name)
@@ -108,7 +119,14 @@ def events(
     server: Server,
     asked: Asked,
     follow: Annotated[bool, typer.Option("-f", "--follow", help="Follow new events.")] = False,
-    about: Annotated[str, typer.Option("--for", help="queue/…, app/…, pod/…, node/… or user/…")] = "",
+    about: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            help="queue/…, app/…, pod/…, node/… or user/…",
+            autocompletion=names_of("", "queue", "app", "pod", "node", "user"),
+        ),
+    ] = "",
     last: Annotated[int, typer.Option("--last", help="Number of past events to show first.")] = 100,
 ) -> Result | int:
     """Show events. With -f, follow new events without gaps or duplicates."""

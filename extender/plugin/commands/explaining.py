@@ -7,6 +7,7 @@ import typer
 
 from extender.plugin.amounts import amount, amounts
 from extender.plugin.asked import Asked
+from extender.plugin.completing import names_of
 from extender.plugin.outcome import NEVER, OK, WAITS
 from extender.plugin.paths import segment
 from extender.plugin.printing import Result, Rows
@@ -31,7 +32,12 @@ def explain(
     server: Server,
     asked: Asked,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="POD, pod/POD, app/ID, job/POD or podgroup/NAME.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="POD, pod/POD, app/ID, job/POD or podgroup/NAME.",
+            autocompletion=names_of("pod", "app"),
+        ),
     ],
     since: Annotated[int, typer.Option("--lines", help="Lines of the story.")] = 5,
 ) -> Result:

@@ -8,6 +8,7 @@ import typer
 from core.sentences import resource_name
 from extender.plugin.amounts import amount, amounts, percent
 from extender.plugin.asked import Asked
+from extender.plugin.completing import names_of
 from extender.plugin.paths import PARTITION, segment
 from extender.plugin.printing import Result, Rows
 from extender.plugin.reaching import Server
@@ -21,7 +22,9 @@ _MAIN = ("vcore", "memory")
 def queues(
     server: Server,
     asked: Asked,
-    queue: Annotated[str, typer.Argument(help="Queue to begin with.")] = "root",
+    queue: Annotated[
+        str, typer.Argument(help="Queue to begin with.", autocompletion=names_of("queue"))
+    ] = "root",
     flat: Annotated[bool, typer.Option("--flat/--tree", help="Whole paths, or a tree.")] = False,
     depth: Annotated[int, typer.Option("--depth", help="Levels below the first; -1 for all.")] = -1,
 ) -> Result:
@@ -80,7 +83,10 @@ def _cell(queue: Queue, kind: str, resource: str, asked: Asked) -> str:
 def queue(
     server: Server,
     asked: Asked,
-    name: Annotated[str, typer.Argument(metavar="QUEUE", help="Path of the queue.")],
+    name: Annotated[
+        str,
+        typer.Argument(metavar="QUEUE", help="Path of the queue.", autocompletion=names_of("queue")),
+    ],
 ) -> Result:
     """Describe a queue: limits of it and above it, headroom, policies and applications."""
     found = server.get(f"{PARTITION}/queue/{segment(name)}")

@@ -10,6 +10,7 @@ import typer
 
 from extender.plugin.asked import Asked
 from extender.plugin.commands.queues import queues
+from extender.plugin.completing import one_of
 from extender.plugin.outcome import OK, UNREACHABLE, Problem
 from extender.plugin.plain import plain
 from extender.plugin.printing import Result, Rows
@@ -42,7 +43,9 @@ def status(server: Server, asked: Asked) -> Result:
 def top(
     server: Server,
     asked: Asked,
-    what: Annotated[str, typer.Argument(help="queues or users.")] = "queues",
+    what: Annotated[
+        str, typer.Argument(help="queues or users.", autocompletion=one_of("queues", "users"))
+    ] = "queues",
     depth: Annotated[int, typer.Option("--depth", help="Levels of queues.")] = 2,
 ) -> Result:
     """Show usage repeatedly until interrupted, or once if the output is not a terminal."""

@@ -25,7 +25,16 @@ If that API does not answer, the command forwards a port to the pod that leads. 
 Everything that the server sends is shown as plain text.
 Control characters and bidirectional marks are escaped.
 `-o json` has the objects of the [REST interface](rest.md).
-`NO_COLOR`, `TERM=dumb` and a pipe turn colours off."""
+`NO_COLOR`, `TERM=dumb` and a pipe turn colours off.
+
+## Completion
+
+`source <(kubectl-paddock completion bash)` completes words after `kubectl-paddock`. zsh has the same.
+kubectl completes words after `kubectl paddock` by `kubectl_complete-paddock`, which the wheel installs.
+Elsewhere, save the output of `kubectl paddock completion kubectl` by that name on the `PATH`, executable.
+
+Queues, applications, pods, users, user groups and nodes are completed, as far as you may read them.
+The server has a second to answer. Names that a shell would expand or split are left out."""
 
 _CODES = (
     ("0", "Done."),
