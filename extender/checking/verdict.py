@@ -31,6 +31,7 @@ from extender.wire.service_keys import (
 )
 
 _LARGEST_ID = 2**31 - 1
+_ADMIN_ACL = "paddock.admin.acl"
 _BUILT_IN = "paddock.config.builtinDefault"
 _NO_DOCUMENT = f"Paddock waits for one at its start, and a running one keeps what it has; see {_BUILT_IN}"
 _UNREADABLE = "is no base64 of gzip and counts as absent; pack it with gzip"
@@ -71,7 +72,9 @@ def check_text(text: bytes, *, name: str) -> Verdict:
     document = flat.queues_text if flat.has_document else DEFAULT_DOCUMENT
     problems = chain(manifest.problems, lines.placed(check_document(document)), _refused_values(manifest))
     warnings = chain(
-        lines.placed(warnings_of(document)), _surprising_keys(manifest), _unfit_for_placeholders(manifest)
+        lines.placed(warnings_of(document, acts_by_acl=flat.settings.get(_ADMIN_ACL) in TRUE)),
+        _surprising_keys(manifest),
+        _unfit_for_placeholders(manifest),
     )
     return Verdict(name, reported(problems), bounded(warnings))
 

@@ -3,96 +3,28 @@
 No test acts as cluster-admin: that identity only prepares the cluster, and impersonates the others.
 """
 
+import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from e2e.cluster.client import ApiFailure, Cluster, path_of
-from e2e.stands.front_door import ROOT, FrontDoor
-from e2e.stands.stand import NAMESPACE, eventually
+from e2e.cluster.client import Cluster, Object, condition, path_of
+from e2e.stands.administration import ENABLED, OPERATOR, RIVAL, act, administered, status_of, until_done
+from e2e.stands.front_door import FrontDoor
+from e2e.stands.stand import eventually, eventually_equal
 
-STORE = "paddock-actions"
-GROUP = "rbac.authorization.k8s.io"
-OPERATOR, RIVAL = "e2e-operator", "e2e-rival"
-
-
-def roles() -> list[dict[str, Any]]:
-    """Roles that the chart renders with `admin.enabled`, and the right of the operator to one queue."""
-    one = {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": [STORE]}
-    send = {"apiGroups": ["paddock.dev"], "resources": ["actions"], "verbs": ["create"]}
-    queue = {"apiGroups": ["paddock.dev"], "resources": ["queues"], "resourceNames": ["root.a"]}
-    service = {"kind": "ServiceAccount", "name": "paddock", "namespace": NAMESPACE}
-    people = [{"kind": "User", "name": name, "apiGroup": GROUP} for name in (OPERATOR, RIVAL)]
-    return [
-        _role("Role", STORE, [{**one, "verbs": ["get", "list", "watch", "patch"]}]),
-        _role("ClusterRole", "paddock-operator", [send]),
-        _role("ClusterRole", "e2e-administers-a", [{**queue, "verbs": ["administer"]}]),
-        _binding("RoleBinding", STORE, "Role", [service]),
-        _binding("ClusterRoleBinding", "paddock-operator", "ClusterRole", people),
-        _binding("ClusterRoleBinding", "e2e-administers-a", "ClusterRole", people[:1]),
-    ]
-
-
-def _role(kind: str, name: str, rules: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": _meta(kind, name), "rules": rules}
-
-
-def _binding(kind: str, name: str, of: str, subjects: list[dict[str, Any]]) -> dict[str, Any]:
-    role = {"apiGroup": GROUP, "kind": of, "name": name}
-    meta = _meta(kind, name)
-    return {
-        "apiVersion": f"{GROUP}/v1",
-        "kind": kind,
-        "metadata": meta,
-        "roleRef": role,
-        "subjects": subjects,
-    }
-
-
-def _meta(kind: str, name: str) -> dict[str, str]:
-    return {"name": name} if kind.startswith("Cluster") else {"name": name, "namespace": NAMESPACE}
+GATE, ADMITTED = "paddock.dev/queue", "paddock.dev/Admitted"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def door(cluster: Cluster, tmp_path: Path) -> AsyncIterator[FrontDoor]:
-    made = FrontDoor(cluster, tmp_path, more=["--admin-enabled=true"])
-    try:
-        await cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-        for each in roles():
-            await cluster.apply(each)
-        await made.start()
+    async with administered(FrontDoor(cluster, tmp_path, more=[ENABLED])) as made:
         yield made
-    finally:
-        await made.stop()
-        for each in reversed(roles()):
-            meta = each["metadata"]
-            path = path_of(each["kind"], meta.get("namespace", ""), meta["name"])
-            await cluster.request("DELETE", path)
-        with suppress(ApiFailure):
-            await cluster.request("DELETE", path_of("ConfigMap", NAMESPACE, STORE))
-
-
-async def act(door: FrontDoor, user: str, **order: Any) -> tuple[int, str]:
-    """Exit code and output of an action under an identity."""
-    file = door.folder / "action.json"
-    file.write_text(json.dumps(order))
-    arguments = ("create", "--raw", f"{ROOT}/actions", "-f", str(file), f"--as={user}")
-    return await door.kubectl(*arguments, user="admin")
-
-
-async def status_of(door: FrontDoor) -> str:
-    """Status of the queue, once the REST interface answers. It does not right after a start (REST-43)."""
-
-    async def found() -> str:
-        _, text = await door.paddock.get("/ws/v1/partition/default/queue/root.a")
-        return str(json.loads(text).get("status", ""))
-
-    return await eventually(found, "the REST interface answers", timeout=60)
 
 
 @pytest.mark.rule("ACT-1", "ACT-2", "ACT-3")
@@ -127,3 +59,59 @@ async def test_a_queue_is_closed_by_its_administrator_and_stays_so(door: FrontDo
     lines = [each for each in door.paddock.logs() if each.get("event") == "audit"]
     assert {(each["user"], each["result"]) for each in lines} >= {(OPERATOR, "changed"), (RIVAL, "refused")}
     assert all(each["requestId"].count("-") == 4 for each in lines)
+
+
+@pytest.mark.rule("ACT-12", "ACT-13")
+async def test_a_queue_opens_by_itself_after_a_restart_and_while_no_process_runs(door: FrontDoor) -> None:
+    """Two orders with an end: one ends in the next process, the other before its start."""
+    close = {"action": "close", "queue": "root.a"}
+    await until_done(door, **close, until=_in(8))
+    await door.paddock.restart()
+    assert await status_of(door) == "Draining"
+
+    async def is_open() -> bool:
+        return await status_of(door) == "Active"
+
+    await eventually(is_open, "the queue opens by itself", timeout=20)
+    end = time.time() + 2
+    await until_done(door, **close, until=_in(2))
+    await door.paddock.kill()
+    await asyncio.sleep(max(0.0, end + 1 - time.time()))
+    await door.paddock.start()
+    assert await status_of(door) == "Active"
+
+
+def _in(seconds: float) -> str:
+    return datetime.fromtimestamp(time.time() + seconds, UTC).isoformat()
+
+
+@pytest.mark.rule("ACT-10")
+async def test_gates_of_a_closed_queue_stay_except_for_what_runs(door: FrontDoor) -> None:
+    """An application runs on a played node. Two pods wait at Paddock's gate, one of that application.
+
+    No kube-scheduler takes part. What runs at a start counts as let in.
+    """
+    cluster = door.cluster
+    (node,) = await cluster.add_nodes(1)
+    await cluster.create_pod("runs", queue="root.a", app="old", spec={"nodeName": node})
+    await door.paddock.restart()
+    await until_done(door, action="close", queue="root.a")
+    gated = {"schedulingGates": [{"name": GATE}]}
+    for name, app in (("first", "new"), ("next", "old")):
+        await cluster.create_pod(name, queue="root.a", app=app, spec=gated)
+
+    async def read(name: str) -> Object:
+        return await cluster.request("GET", path_of("Pod", cluster.namespace, name))
+
+    async def is_open(name: str) -> bool:
+        return not (await read(name))["spec"].get("schedulingGates")
+
+    async def reason() -> str:
+        return str((condition(await read("first"), ADMITTED) or {}).get("reason", ""))
+
+    await eventually(lambda: is_open("next"), "the gate of the running application's pod is opened")
+    await eventually_equal(reason, "QueueClosed", "the condition of the other pod")
+    assert not await is_open("first")
+    await until_done(door, action="open", queue="root.a")
+    await eventually(lambda: is_open("first"), "its gate is opened once the queue is")
+    assert await door.paddock.drifts() == []

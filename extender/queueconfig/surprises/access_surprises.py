@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from core.ids import QueuePath
 from core.queues.placement.filters import GROUP_NAME, SPECIAL, USER_NAME
-from core.queues.users.access import acl_from
+from core.queues.users.access import ANYBODY, acl_from
+from core.white_space import trimmed
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
 from extender.queueconfig.problems import DocumentFinding, Location, shown
 from extender.queueconfig.schema import PlacementRule, QueueSection, RuleFilter
@@ -39,9 +40,9 @@ def _dropped_names(text: str, at: Location) -> Iterator[DocumentFinding]:
     for kind, listed, counted in (("users", users, acl.users), ("groups", groups, acl.groups)):
         dropped = [name for name in listed.split(",") if name and name not in counted]
         if dropped:
-            named = ", ".join(shown(name) for name in dropped[:_SHOWN_NAMES])
-            more = f" and {len(dropped) - _SHOWN_NAMES} more" if len(dropped) > _SHOWN_NAMES else ""
-            message = f"{named}{more} cannot be {kind} of an access list and let nobody in; {_instead(kind)}"
+            message = (
+                f"{_some(dropped)} cannot be {kind} of an access list and let nobody in; {_instead(kind)}"
+            )
             yield DocumentFinding(at, "ACL-3", message)
 
 
@@ -49,6 +50,33 @@ def _instead(kind: str) -> str:
     if kind == "users":
         return "use letters, digits and _ . @ - after a letter or _, a group, or * alone for everybody"
     return "use letters, digits, _ and - after a letter or _, or * alone for everybody"
+
+
+def names_without_actions(partition: PartitionNode) -> Iterator[DocumentFinding]:
+    """Find wildcards and names in admin ACLs that give no action (ACT-2). For ``paddock.admin.acl: true``."""
+    for queue in partition.root.with_descendants():
+        text = queue.section.adminacl
+        if text and _is_usable(text):
+            yield from _without_actions(text, (*queue.at, "adminacl"))
+
+
+def _without_actions(text: str, at: Location) -> Iterator[DocumentFinding]:
+    acl = acl_from(text)
+    if acl.everybody:
+        message = "* gives nobody an action; name users or groups, or give the verb administer by RBAC"
+        yield DocumentFinding(at, "ACT-2", message)
+    users, _, groups = text.partition(" ")
+    for listed, counted in ((users, acl.users), (groups, acl.groups)):
+        dropped = [name for name in listed.split(",") if trimmed(name) not in counted | {"", ANYBODY}]
+        if dropped:
+            message = f"{_some(dropped)} cannot act by an access list; give the verb administer by RBAC"
+            yield DocumentFinding(at, "ACT-2", message)
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    named = ", ".join(shown(name) for name in names[:_SHOWN_NAMES])
+    return f"{named} and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else named
 
 
 def closed_queues(partition: PartitionNode) -> Iterator[DocumentFinding]:

@@ -5,7 +5,7 @@ those about properties, and `access_surprises` those about access lists and filt
 errors, too.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from core.errors import QuantityError
@@ -13,23 +13,35 @@ from core.quantity import queue_amount
 from extender.queueconfig.hierarchy import DEFAULT_PARTITION, PartitionNode, partition_from
 from extender.queueconfig.parsing import parse
 from extender.queueconfig.problems import MAX_REPORTED, ConfigError, DocumentFinding, Location, Problem, shown
-from extender.queueconfig.surprises.access_surprises import acl_names, closed_queues, filters
+from extender.queueconfig.surprises.access_surprises import (
+    acl_names,
+    closed_queues,
+    filters,
+    names_without_actions,
+)
 from extender.queueconfig.surprises.amount_surprises import amounts
 from extender.queueconfig.surprises.property_surprises import not_taken_over, offsets, properties
 from extender.queueconfig.surprises.rule_surprises import rules
 
 RESOLVERS = ("", "os")
 
+Group = Callable[[PartitionNode], Iterable[DocumentFinding]]
+"""Function that finds the surprises of one kind."""
 
-def warnings_of(text: str | bytes) -> tuple[Problem, ...]:
-    """Warnings about a document, sorted by line. None if it cannot be parsed."""
+
+def warnings_of(text: str | bytes, *, acts_by_acl: bool = False) -> tuple[Problem, ...]:
+    """Warnings about a document, sorted by line. None if it cannot be parsed.
+
+    ``acts_by_acl``: True if admin ACLs give the right to actions (ACT-2).
+    """
     try:
         parsed = parse(text)
     except ConfigError:
         return ()
     sections = parsed.document.partitions
     partitions = [partition_from(section, ("partitions", place)) for place, section in enumerate(sections)]
-    found = parsed.located(tuple(islice(surprises(partitions), MAX_REPORTED + 1)))
+    groups = (*GROUPS, names_without_actions) if acts_by_acl else GROUPS
+    found = parsed.located(tuple(islice(surprises(partitions, groups), MAX_REPORTED + 1)))
     return bounded(sorted(found, key=lambda problem: problem.line or 0))
 
 
@@ -42,8 +54,8 @@ def bounded(warnings: Iterable[Problem]) -> tuple[Problem, ...]:
     return (*first[:MAX_REPORTED], Problem("", first[MAX_REPORTED - 1].rule, message))
 
 
-def surprises(partitions: Sequence[PartitionNode]) -> Iterator[DocumentFinding]:
-    """Find all surprises, in the queues of partition ``default`` only, since no other is used (CFG-4)."""
+def surprises(partitions: Sequence[PartitionNode], groups: Sequence[Group]) -> Iterator[DocumentFinding]:
+    """Find surprises in the queues of partition ``default`` only, since no other is used (CFG-4)."""
     names = {partition.name for partition in partitions}
     if DEFAULT_PARTITION not in names:
         message = "there is no partition default, so no queue: every application will be refused; add one"
@@ -53,7 +65,7 @@ def surprises(partitions: Sequence[PartitionNode]) -> Iterator[DocumentFinding]:
             message = f"partition {shown(partition.name)} is checked and not used; only default is"
             yield DocumentFinding((*partition.at, "name"), "CFG-4", message)
         else:
-            for group in GROUPS:
+            for group in groups:
                 yield from group(partition)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from core.ids import ROOT, QueuePath, parent_path
 from core.ledger.view import LedgerView
+from core.queues.closing import Closures
 from core.queues.users.limits import Tracked
 from core.resource import Resource
 from extender.rest.moment.rows import AppRow
@@ -22,6 +23,8 @@ class Counters:
         self._held: dict[Tracked, Resource] = {}
         self._stale_queues: dict[QueuePath, None] = {}
         self._stale_held: dict[Tracked, None] = {}
+        #: Closed queues at the last check. The ledger replaces the mapping when one of them changes.
+        self._closures: Closures = {}
 
     @property
     def stale(self) -> int:
@@ -49,8 +52,12 @@ class Counters:
         """Return the queues and keys that have a copy."""
         return list(self._queues), list(self._held)
 
-    def mark_removed(self, view: LedgerView) -> None:
-        """Mark queues that were added or removed without an event, such as an empty dynamic queue."""
+    def mark_changed(self, view: LedgerView) -> None:
+        """Mark queues that changed without an event: an empty dynamic queue, or one that opened by itself."""
+        closures = view.tree.closures
+        if closures is not self._closures:
+            self._closures = closures
+            self.mark_queues(queue.path for queue in view.tree)
         if len(view.tree) == len(self._queues):
             return
         for path in [path for path in self._queues if view.tree.get(path) is None]:

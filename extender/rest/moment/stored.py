@@ -173,7 +173,7 @@ class StoredRows:
         """Remake the last stale rows."""
         while self._stale_count():
             self._make(AT_ONCE)
-            self.counters.mark_removed(self._facing().view)
+            self.counters.mark_changed(self._facing().view)
 
     def _stale_count(self) -> int:
         changed = self.by_node.changed + self.by_app.changed + self.counters.stale
@@ -207,7 +207,7 @@ class StoredRows:
             self.counters.mark_held(key for key, _ in entries)
 
     def _mark_changed(self) -> None:
-        """Mark changes that no event names: states ended by time, node reservations, removed queues."""
+        """Mark changes that no event names: ended states, node reservations, queues."""
         view = self._facing().view
         for app in self._changing:
             application = view.application(app)
@@ -218,7 +218,7 @@ class StoredRows:
             for uid in {*self._held.values(), *held.values()}:
                 self._stale_pods.add(uid)
             self._held = dict(held)
-        self.counters.mark_removed(view)
+        self.counters.mark_changed(view)
 
     def _make(self, most: int) -> None:
         """Remake stale rows of one kind. Rows that depend on others come later."""

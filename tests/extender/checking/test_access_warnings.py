@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from extender.checking.verdict import check_text
 from extender.queueconfig.surprises.warnings import warnings_of
 
 
@@ -51,6 +52,38 @@ def test_names_that_an_access_list_drops(text: str) -> None:
 )
 def test_access_lists_that_drop_no_name(text: str) -> None:
     assert of_acl(text) == []
+
+
+@pytest.mark.rule("ACT-2")
+@pytest.mark.parametrize(
+    ("acl", "expected"),
+    [
+        ("ann staff", []),
+        (" ", []),
+        ("*", ["* gives nobody"]),
+        ("ann *", ["* gives nobody"]),
+        ("* system:masters", ["* gives nobody", '"system:masters" cannot']),
+        (
+            "system:serviceaccount:a:b,ann oidc:staff,staff",
+            ['"system:serviceaccount:a:b" cannot', '"oidc:staff" cannot'],
+        ),
+    ],
+)
+def test_what_gives_no_action_where_admin_acls_do(acl: str, expected: list[str]) -> None:
+    queue = {"name": "root", "submitacl": "*", "queues": [{"name": "a", "adminacl": acl}]}
+    document = json.dumps({"partitions": [{"name": "default", "queues": [queue]}]})
+
+    def said(setting: str) -> list[str]:
+        data = {"queues.yaml": document, "paddock.admin.acl": setting}
+        text = json.dumps({"kind": "ConfigMap", "metadata": {"name": "yunikorn-configs"}, "data": data})
+        found = check_text(text.encode(), name="c").warnings
+        return [each.message for each in found if each.rule == "ACT-2"]
+
+    assert said("false") == []
+    assert len(said("true")) == len(expected)
+    for message, begin in zip(said("true"), expected, strict=True):
+        assert message.startswith(begin)
+        assert "RBAC" in message
 
 
 @pytest.mark.rule("ACL-3")

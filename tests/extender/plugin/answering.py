@@ -1,11 +1,13 @@
 """A server with fixed answers for `kubectl paddock`, and a run of the command. No tests live here."""
 
 import json
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -180,6 +182,25 @@ ANSWERS: dict[str, Any] = {
     },
     "/apis/paddock.dev/v1alpha1/namespaces/default/explanations/waiting": EXPLANATION,
 }
+
+
+_KUBECTL = """#!{python}
+import json, pathlib, sys
+pathlib.Path({sent!r}).write_text(json.dumps([sys.argv[1:], json.load(sys.stdin)]))
+found = json.loads({answer!r})
+if isinstance(found, str):
+    sys.exit(found)
+print(json.dumps(found))
+"""
+
+
+def played_kubectl(folder: Path, answer: Any) -> Path:
+    """A kubectl that prints an answer, or fails with a text. It writes what it was given to ``sent``."""
+    program = folder / "kubectl"
+    text = _KUBECTL.format(python=sys.executable, sent=str(folder / "sent"), answer=json.dumps(answer))
+    program.write_text(text)
+    program.chmod(0o755)
+    return program
 
 
 @dataclass

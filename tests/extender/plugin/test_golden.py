@@ -1,13 +1,15 @@
 """Output of every command, as golden files. Set ``PADDOCK_WRITE_GOLDEN`` to write them anew."""
 
+import json
 import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.extender.plugin.answering import NOW, Fixed, answering, run
+from tests.extender.plugin.answering import BIDI, HOSTILE, NOW, Fixed, answering, played_kubectl, run
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -41,6 +43,51 @@ CASES = {
 """Arguments by the name of the golden file."""
 
 
+def done(action: str, message: str, *, changed: bool = True, dry: bool = False) -> dict[str, Any]:
+    return {
+        "kind": "Action",
+        "apiVersion": "paddock.dev/v1alpha1",
+        "action": action,
+        "queue": "root.a",
+        "changed": changed,
+        "dryRun": dry,
+        "message": message,
+    }
+
+
+REFUSED = "Error from server (Forbidden): the caller may not do this"
+ACTIONS = {
+    "close-queue": (
+        ("close-queue", "root.A", "--reason", HOSTILE, "--until", "2027-01-31T18:00:00+01:00"),
+        {"queue": "root.A", "reason": HOSTILE, "until": "2027-01-31T18:00:00+01:00"},
+        done("close", "root.a is closed"),
+    ),
+    "close-queue-dry": (
+        ("close-queue", "root.a", "--dry-run"),
+        {"queue": "root.a", "dryRun": True},
+        done("close", "root.a would be closed", dry=True),
+    ),
+    "close-queue-json": (
+        ("close-queue", "root.a", "-o", "json"),
+        {"queue": "root.a"},
+        done("close", "root.a is closed already", changed=False),
+    ),
+    "close-queue-refused": (("close-queue", "root.a"), {"queue": "root.a"}, REFUSED),
+    "close-queue-hostile": (
+        ("close-queue", "root.a"),
+        {"queue": "root.a"},
+        done("close", f"{HOSTILE} {BIDI}"),
+    ),
+    "open-queue": (("open-queue", "root.a"), {"queue": "root.a"}, done("open", "root.a is open")),
+    "open-queue-name": (
+        ("open-queue", "root.a", "-o", "name"),
+        {"queue": "root.a"},
+        done("open", "root.a is open, but root above it is closed"),
+    ),
+}
+"""Arguments, what is sent beside the action, and the answer, by the name of the golden file."""
+
+
 @pytest.fixture
 def fixed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Fixed]:
     monkeypatch.setattr(time, "time", lambda: float(NOW))
@@ -51,6 +98,10 @@ def fixed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Fixed]:
 @pytest.mark.parametrize("name", CASES)
 def test_the_output_is_the_golden_one(fixed: Fixed, capsys: pytest.CaptureFixture[str], name: str) -> None:
     code, out, err = run(capsys, *CASES[name], "--server", fixed.url)
+    check_golden(name, code, out, err)
+
+
+def check_golden(name: str, code: int, out: str, err: str) -> None:
     shown = f"exit {code}\n-- stdout\n{out}-- stderr\n{err}"
     path = GOLDEN / f"{name}.txt"
     if "PADDOCK_WRITE_GOLDEN" in os.environ:
@@ -58,17 +109,35 @@ def test_the_output_is_the_golden_one(fixed: Fixed, capsys: pytest.CaptureFixtur
     assert shown == path.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("name", ACTIONS)
+def test_an_action_is_sent_by_kubectl_and_its_answer_shown(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    arguments, order, answer = ACTIONS[name]
+    monkeypatch.setenv("KUBECTL", str(played_kubectl(tmp_path, answer)))
+    code, out, err = run(capsys, *arguments, "--as", "ann")
+    check_golden(name, code, out, err)
+    assert_plain(out, err, wide=name.endswith("-json"))
+    kubectl, body = json.loads((tmp_path / "sent").read_text())
+    assert kubectl == ["--as=ann", "create", "--raw", "/apis/paddock.dev/v1alpha1/actions", "-f", "-"]
+    assert body == {"action": arguments[0].removesuffix("-queue"), "dryRun": False} | order
+
+
+def assert_plain(*texts: str, wide: bool) -> None:
+    """Fail for output that can steer a terminal or is too wide. ``wide``: its width is not bounded."""
+    for line in "\n".join(texts).split("\n"):
+        assert line.isascii()
+        assert line.isprintable()
+        assert wide or len(line) <= 80
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_no_output_can_steer_a_terminal_or_is_wider_than_80_columns(
     fixed: Fixed, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     _, out, err = run(capsys, *CASES[name], "--server", fixed.url)
-    for line in [*out.split("\n"), *err.split("\n")]:
-        assert line.isascii()
-        assert line.isprintable()
-        if not name.endswith(("-wide", "-json", "-yaml")):
-            assert len(line) <= 80
+    assert_plain(out, err, wide=name.endswith(("-wide", "-json", "-yaml")))
 
 
 def test_every_golden_file_belongs_to_a_case() -> None:
-    assert {each.stem for each in GOLDEN.iterdir()} == set(CASES)
+    assert {each.stem for each in GOLDEN.iterdir()} == {*CASES, *ACTIONS}

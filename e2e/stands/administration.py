@@ -1,0 +1,102 @@
+"""Administrators of a queue before a real API server: their roles, and the actions they send."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from e2e.cluster.client import ApiFailure, path_of
+from e2e.stands.front_door import ROOT, FrontDoor
+from e2e.stands.stand import NAMESPACE, eventually
+
+ENABLED = "--admin-enabled=true"
+"""Flag that switches actions on."""
+
+STORE = "paddock-actions"
+GROUP = "rbac.authorization.k8s.io"
+OPERATOR, RIVAL = "e2e-operator", "e2e-rival"
+
+
+def roles() -> list[dict[str, Any]]:
+    """Roles that the chart renders with `admin.enabled`, and the right of the operator to one queue."""
+    one = {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": [STORE]}
+    send = {"apiGroups": ["paddock.dev"], "resources": ["actions"], "verbs": ["create"]}
+    queue = {"apiGroups": ["paddock.dev"], "resources": ["queues"], "resourceNames": ["root.a"]}
+    service = {"kind": "ServiceAccount", "name": "paddock", "namespace": NAMESPACE}
+    people = [{"kind": "User", "name": name, "apiGroup": GROUP} for name in (OPERATOR, RIVAL)]
+    return [
+        _role("Role", STORE, [{**one, "verbs": ["get", "list", "watch", "patch"]}]),
+        _role("ClusterRole", "paddock-operator", [send]),
+        _role("ClusterRole", "e2e-administers-a", [{**queue, "verbs": ["administer"]}]),
+        _binding("RoleBinding", STORE, "Role", [service]),
+        _binding("ClusterRoleBinding", "paddock-operator", "ClusterRole", people),
+        _binding("ClusterRoleBinding", "e2e-administers-a", "ClusterRole", people[:1]),
+    ]
+
+
+def _role(kind: str, name: str, rules: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": _meta(kind, name), "rules": rules}
+
+
+def _binding(kind: str, name: str, of: str, subjects: list[dict[str, Any]]) -> dict[str, Any]:
+    role = {"apiGroup": GROUP, "kind": of, "name": name}
+    meta = _meta(kind, name)
+    return {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": kind,
+        "metadata": meta,
+        "roleRef": role,
+        "subjects": subjects,
+    }
+
+
+def _meta(kind: str, name: str) -> dict[str, str]:
+    return {"name": name} if kind.startswith("Cluster") else {"name": name, "namespace": NAMESPACE}
+
+
+@asynccontextmanager
+async def administered(door: FrontDoor) -> AsyncIterator[FrontDoor]:
+    """Start a front door with the roles, and take all of it away at the end."""
+    cluster = door.cluster
+    try:
+        await cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+        for each in roles():
+            await cluster.apply(each)
+        await door.start()
+        yield door
+    finally:
+        await door.stop()
+        for each in reversed(roles()):
+            meta = each["metadata"]
+            path = path_of(each["kind"], meta.get("namespace", ""), meta["name"])
+            await cluster.request("DELETE", path)
+        with suppress(ApiFailure):
+            await cluster.request("DELETE", path_of("ConfigMap", NAMESPACE, STORE))
+
+
+async def act(door: FrontDoor, user: str, **order: Any) -> tuple[int, str]:
+    """Exit code and output of an action under an identity."""
+    file = door.folder / "action.json"
+    file.write_text(json.dumps(order))
+    arguments = ("create", "--raw", f"{ROOT}/actions", "-f", str(file), f"--as={user}")
+    return await door.kubectl(*arguments, user="admin")
+
+
+async def status_of(door: FrontDoor) -> str:
+    """Status of the queue, once the REST interface answers. It does not right after a start (REST-43)."""
+
+    async def found() -> str:
+        _, text = await door.paddock.get("/ws/v1/partition/default/queue/root.a")
+        return str(json.loads(text).get("status", ""))
+
+    return await eventually(found, "the REST interface answers", timeout=60)
+
+
+async def until_done(door: FrontDoor, **order: Any) -> Any:
+    """Send an action of the operator's until it is carried out, and return the answer."""
+
+    async def done() -> Any:
+        code, printed = await act(door, OPERATOR, **order)
+        return json.loads(printed) if code == 0 else None
+
+    return await eventually(done, f"the operator may {order}", timeout=60)
