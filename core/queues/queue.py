@@ -1,7 +1,6 @@
 """A queue: its configuration, and the usage of its pods. Bookkeeping only, no rules."""
 
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass
 
 from core.ids import ROOT, AppId, QueuePath
@@ -87,13 +86,24 @@ class Queue:
         "triggered",
     )
 
-    def __init__(self, spec: QueueSpec, parent: "Queue | None", *, dynamic: bool = False) -> None:
+    def __init__(
+        self,
+        spec: QueueSpec,
+        parent: "Queue | None",
+        *,
+        dynamic: bool = False,
+        like: "Queue | None" = None,
+    ) -> None:
+        """Make an empty queue. ``like``: queue whose counters and properties it shares, see `beside`."""
         self.path: QueuePath = spec.path
         self.is_root = spec.path == ROOT
         self.spec = spec
-        self.max: Limit | None = spec.max
         self.parent = parent
         self.chain: tuple[Queue, ...] = (self, *(parent.chain if parent else ()))
+        if like is not None:
+            self._share(like)
+            return
+        self.max: Limit | None = spec.max
         self.paths: tuple[QueuePath, ...] = tuple(each.path for each in self.chain)
         self.children: dict[QueuePath, Queue] = {}
         self.allocated = Tally()
@@ -116,6 +126,32 @@ class Queue:
         self.entries: Mapping[str, str] = {}
         self.properties = QueueProperties()
         self.inherit()
+
+    def _share(self, other: "Queue") -> None:
+        """Share all that a trial leaves as it is. Written out, since a trial copies a thousand queues."""
+        self.max = other.max
+        self.paths = other.paths
+        self.children = other.children
+        self.allocated = other.allocated
+        self.reserved = other.reserved
+        self.pending = other.pending
+        self.fresh = other.fresh
+        self.preempting = other.preempting
+        self.triggered = other.triggered
+        self.bypassed = other.bypassed
+        self.applications = other.applications
+        self.completing = other.completing
+        self.running = other.running
+        self.draining = other.draining
+        self.closed = other.closed
+        self.dynamic = other.dynamic
+        self.changes = other.changes
+        self.asked = other.asked
+        self.shown = other.shown
+        self.raw_priority = other.raw_priority
+        self.priority = other.priority
+        self.entries = other.entries
+        self.properties = other.properties
 
     @property
     def is_leaf(self) -> bool:
@@ -159,9 +195,7 @@ class Queue:
 
         ``less``: allocated amounts that are left out. ``completed``: applications that do not run.
         """
-        twin: Queue = copy(self)
-        twin.parent = above
-        twin.chain = (twin, *(above.chain if above is not None else ()))
+        twin = Queue(self.spec, above, like=self)
         if less is not None:
             twin.allocated = Tally(Resource.sum_of(self.allocated, less.as_resource().times(-1)))
             twin.running = self.running - completed

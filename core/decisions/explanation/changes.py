@@ -81,21 +81,29 @@ def find_changes(
             return Remedies(Remedy.NOTHING, trials=budget.trials)
     known = shortages_of(view, record, leaf, application, survey)
     found: list[Change] = []
-    for search in (_by_raises, _by_node, _by_ending):
-        # Another change is found beside the first only if that costs little.
-        if found and (search is _by_node or budget.left < LEFT_FOR_MORE):
-            continue
-        candidate = yield from search(view, known, budget)
-        if candidate is None:
-            continue
-        change = candidate.change
-        smallest = change if candidate.is_tight else (yield from minimal(view, known, change, budget))
-        if smallest is not None:
-            found.append(smallest)
+    for search in (_by_raises, _by_node):
+        if not found:
+            found += yield from _smallest(view, known, search(view, known, budget), budget)
+    # Another change is found beside the first only if that costs little.
+    if not found or budget.left >= LEFT_FOR_MORE:
+        ending = _by_ending(view, known, budget, found[0] if found else NO_CHANGE)
+        found += yield from _smallest(view, known, ending, budget)
     if not found and state_aware_hold(view, application, leaf) is not None:
         return Remedies(Remedy.OUT_OF_REACH, beyond=(Code.STATE_AWARE_HOLD,), trials=budget.trials)
     remedy = Remedy.FOUND if found else Remedy.NONE_FOUND
     return Remedies(remedy, tuple(found), trials=budget.trials, exhausted=budget.is_over())
+
+
+def _smallest(
+    view: LedgerView, known: Shortages, search: Search, budget: Budget
+) -> Generator[int, None, list[Change]]:
+    """The change that a search finds, made minimal. Empty for none."""
+    candidate = yield from search
+    if candidate is None:
+        return []
+    change = candidate.change
+    smallest = change if candidate.is_tight else (yield from minimal(view, known, change, budget))
+    return [smallest] if smallest is not None else []
 
 
 # -- raised limits -------------------------------------------------------------------------------------------
@@ -206,13 +214,16 @@ def _extended(view: LedgerView, known: Shortages, change: Change, budget: Budget
 # -- ended pods ----------------------------------------------------------------------------------------------
 
 
-def _by_ending(view: LedgerView, known: Shortages, budget: Budget) -> Search:
-    """Running pods whose end would free the ask."""
+def _by_ending(view: LedgerView, known: Shortages, budget: Budget, beside: Change) -> Search:
+    """Running pods whose end would free the ask.
+
+    ``beside``: change that frees it, too, and tells what others take before it.
+    """
     gaps: Mapping[LimitKey, int] = known.of_limits
-    if any(not key.resource for key in gaps):
+    if any(not key.resource for key in gaps) or _is_larger(beside.node, known):
         return None
-    extra: dict[LimitKey, int] = {}
-    for _ in range(ROUNDS_OF_ENDING):
+    extra = {each.key: each.by - gaps.get(each.key, 0) for each in beside.raises}
+    for _ in range(ROUNDS_OF_ENDING if beside == NO_CHANGE else 1):
         ended = yield from pods_to_end(view, known, extra)
         if not ended:
             return None
@@ -226,3 +237,9 @@ def _by_ending(view: LedgerView, known: Shortages, budget: Budget) -> Search:
         for key, short in after.items():
             extra[key] = extra.get(key, 0) + short
     return None
+
+
+def _is_larger(node: NodeFacts | None, known: Shortages) -> bool:
+    """True if others take a part of a new node, as they would of what ends."""
+    size = known.record.facts.size
+    return node is not None and any(amount > size.get(name) for name, amount in node.allocatable.items())

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from core.ids import AppId, QueuePath
-from core.ledger.trial.change import Change, Raise
+from core.ledger.trial.change import NO_CHANGE, Change, Raise
 from core.queues.limit_state import LimitKind
 from core.queues.queue import Queue
 from core.queues.spec import LimitSpec
@@ -16,7 +16,7 @@ _OF_QUEUES = LimitKind.QUEUE
 
 
 class ChangedQueues(QueueTree):
-    """Tree that copies a queue, and those above it, when it is read first.
+    """Tree that copies a queue when it is read first, if it or a queue above it changes.
 
     ``ended``: pods that end, by leaf and size. ``completed``: applications that have no pod then.
     """
@@ -53,13 +53,23 @@ class ChangedQueues(QueueTree):
         if known is not None:
             return known
         above = self._copy(queue.parent) if queue.parent is not None else None
-        twin = queue.beside(above, less=self._less.get(queue.path), completed=self._completed)
-        if queue.is_root and self._more is not None:
-            twin.max = _sum(queue.max, self._more)
-        for each in self._raises.get(queue.path, ()):
-            _raise(twin, each)
+        twin = queue
+        if above is not queue.parent or self._changes(queue):
+            twin = queue.beside(above, less=self._less.get(queue.path), completed=self._completed)
+            if queue.is_root and self._more is not None:
+                twin.max = _sum(queue.max, self._more)
+            for each in self._raises.get(queue.path, ()):
+                _raise(twin, each)
         self._copies[queue.path] = twin
         return twin
+
+    def _changes(self, queue: Queue) -> bool:
+        return queue.path in self._raises or queue.path in self._less or (queue.is_root and bool(self._more))
+
+
+def tree_after(base: QueueTree, change: Change) -> QueueTree:
+    """Queues as they would be after a change of limits."""
+    return ChangedQueues(base, change) if change != NO_CHANGE else base
 
 
 def _by_path(raises: Iterable[Raise]) -> dict[QueuePath, list[Raise]]:

@@ -23,7 +23,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import Seat, WaitingKey
 from core.ledger.state.state import State
 from core.ledger.trial.change import Change
-from core.ledger.trial.changed_queues import ChangedQueues
+from core.ledger.trial.changed_queues import tree_after
 from core.ledger.trial.evidence import Evidence
 from core.ledger.trial.groups import GroupTrial
 from core.ledger.trial.ordering import TrialOrdering
@@ -60,7 +60,7 @@ class Trial:
         measure: Change | None = None,
         exact: bool = False,
     ) -> None:
-        self._measures = ChangedQueues(base.config.tree, measure) if measure is not None else None
+        self._measures = tree_after(base.config.tree, measure) if measure is not None else None
         self._copying = overlay_of(base, change)
         #: State of the ledger at first, and the overlay once the trial runs.
         self.state = state = base
@@ -307,7 +307,8 @@ class Trial:
         if (key.size, key.constraints) not in self._nowhere:
             self._drop(app_queue, key)
             return
-        self._evidence.disturbed = True
+        # An open search is no disturbance: no turn takes a node that it may have reserved.
+        self._evidence.disturbed |= self._exact or threshold > 0 or self._searches == SEARCHES
         if self._searches < SEARCHES and may_search(self.state, record):
             self._searches += 1
             self._searching_for = record
@@ -393,8 +394,7 @@ class Trial:
                 self._conclude()
 
     def _lets_in(self, key: WaitingKey) -> bool:
-        application = self.state.applications.known.get(key.app)
-        leaf = self.state.config.tree.get(key.queue)
+        application, leaf = self.state.applications.known.get(key.app), self.state.config.tree.get(key.queue)
         if application is None or leaf is None or is_left_out(self.state, application):
             return False
         return lets_in(self.state, application, leaf)
