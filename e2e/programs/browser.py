@@ -57,7 +57,10 @@ class Page:
         parameters = message.get("params", {})
         match message.get("method"):
             case None:
-                self._answers.pop(message["id"]).set_result(message)
+                answer = self._answers.pop(message["id"])
+                # Nobody waits any more for an answer that comes after the deadline.
+                if not answer.done():
+                    answer.set_result(message)
             case "Runtime.exceptionThrown":
                 self.complaints.append(str(parameters["exceptionDetails"]))
             case "Runtime.consoleAPICalled" if parameters["type"] in ("error", "assert"):
@@ -98,12 +101,15 @@ class Page:
         return answer["result"].get("value")
 
     async def until(self, expression: str) -> Any:
-        """The first value of an expression that is true. Raises TimeoutError."""
-        async with asyncio.timeout(DEADLINE):
-            value = await self.ask(expression)
-            while not value:
-                await asyncio.sleep(0.02)
+        """The first value of an expression that is true. Raises TimeoutError that names it."""
+        try:
+            async with asyncio.timeout(DEADLINE):
                 value = await self.ask(expression)
+                while not value:
+                    await asyncio.sleep(0.02)
+                    value = await self.ask(expression)
+        except TimeoutError:
+            raise TimeoutError(f"after {DEADLINE} s not true: {expression}") from None
         return value
 
     async def show(self, path: Path, *, width: int, height: int, dark: bool = False) -> None:
