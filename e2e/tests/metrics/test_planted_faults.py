@@ -16,7 +16,7 @@ import yaml
 
 from core.ids import QueuePath
 from e2e.programs.prometheus import Job, Prometheus, Series
-from e2e.stands.page_world import PageWorld, page_world
+from e2e.stands.played_world import PlayedWorld, played_world
 from e2e.tests.metrics.test_alerts import SPEC
 from tests.extender.app_bench import CONFIG_MAPS, LEASES
 
@@ -54,10 +54,10 @@ def queues(*, max_of_a: int = 2) -> str:
 
 
 @asynccontextmanager
-async def alarmed(folder: Path) -> AsyncIterator[tuple[PageWorld, Prometheus]]:
+async def alarmed(folder: Path) -> AsyncIterator[tuple[PlayedWorld, Prometheus]]:
     """A world whose server is not started, and a Prometheus that scrapes it every second."""
     async with AsyncExitStack() as stack:
-        world = await stack.enter_async_context(page_world(folder))
+        world = await stack.enter_async_context(played_world(folder))
         job = Job("paddock", "/metrics", [f"127.0.0.1:{world.server.admin}"])
         prometheus = Prometheus(folder, job, rules=shortened())
         yield world, await stack.enter_async_context(prometheus)
@@ -75,27 +75,27 @@ async def until_fires(prometheus: Prometheus, alert: str) -> None:
     await prometheus.until(f'ALERTS{{alertname="{alert}", alertstate="firing"}}', is_there)
 
 
-async def _refuse_often(world: PageWorld) -> None:
+async def _refuse_often(world: PlayedWorld) -> None:
     """kube-scheduler asks again and again."""
     for _ in range(60):
         await world.try_pod("waits", queue="root.a", app="waits")
         await asyncio.sleep(0.05)
 
 
-async def _lower_the_max(world: PageWorld) -> None:
+async def _lower_the_max(world: PlayedWorld) -> None:
     world.server.configure(queues(max_of_a=1))
 
 
-async def _evict(_world: PageWorld) -> None:
+async def _evict(_world: PlayedWorld) -> None:
     """The lowered max is enforced after its delay: Paddock evicts a pod."""
 
 
-async def _break_a_law(world: PageWorld) -> None:
+async def _break_a_law(world: PlayedWorld) -> None:
     assert world.server.app is not None
     world.server.app.metrics.breaches.inc()
 
 
-async def _miscount(world: PageWorld) -> None:
+async def _miscount(world: PlayedWorld) -> None:
     """A counter of the ledger is changed past its owner, and an audit is asked for."""
     assert world.server.app is not None
     queue = world.server.app.engine.view.tree.get(QueuePath("root.b"))
@@ -105,20 +105,20 @@ async def _miscount(world: PageWorld) -> None:
     await world.server.get("/debug/audit")
 
 
-async def _silence_a_watch(world: PageWorld) -> None:
+async def _silence_a_watch(world: PlayedWorld) -> None:
     world.server.api.fail_next(500, path="/api/v1/nodes", times=10**6)
     world.server.api.cut()
 
 
-async def _refuse_a_document(world: PageWorld) -> None:
+async def _refuse_a_document(world: PlayedWorld) -> None:
     world.server.configure("partitions: 7")
 
 
-async def _lose_the_document(world: PageWorld) -> None:
+async def _lose_the_document(world: PlayedWorld) -> None:
     world.server.api.delete(CONFIG_MAPS, "yunikorn-configs", "paddock-system")
 
 
-FAULTS: dict[str, Callable[[PageWorld], Awaitable[None]]] = {
+FAULTS: dict[str, Callable[[PlayedWorld], Awaitable[None]]] = {
     "PaddockRefusedOften": _refuse_often,
     "PaddockOverMax": _lower_the_max,
     "PaddockManyEvictions": _evict,

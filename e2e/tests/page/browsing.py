@@ -9,6 +9,8 @@ from e2e.programs.browser import Page
 AXE = Path(__file__).parents[2] / "tools" / "axe" / "axe.min.js"
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 
+MOST_TABS = 120
+
 # What the policy stops is told by an event, which has to be listened for before anything runs.
 COUNT_BREACHES = """
 window.breaches = [];
@@ -48,6 +50,32 @@ async def open_view(page: Page, base: str, fragment: str) -> str:
 
 async def text(page: Page) -> str:
     return str(await page.ask("document.body.innerText"))
+
+
+async def until_shown(page: Page, wanted: str) -> None:
+    """Wait until the page shows a text. Fails with what it shows instead."""
+    try:
+        await page.until(f"document.body?.innerText.includes({json.dumps(wanted)})")
+    except TimeoutError:
+        raise AssertionError(f"the page does not show {wanted!r}, but:\n{await text(page)}") from None
+
+
+async def type_into(page: Page, selector: str, typed: str) -> None:
+    """Replace the contents of a field, as somebody does who selects all of it and types."""
+    await page.ask(
+        f"(() => {{ const it = document.querySelector({json.dumps(selector)}); it.focus(); it.select(); }})()"
+    )
+    await page.call("Input.insertText", text=typed)
+
+
+async def tab_to(page: Page, wanted: str) -> None:
+    """Press Tab until the element of this text, or the field of this name, has the focus."""
+    for _ in range(MOST_TABS):
+        await page.press("Tab")
+        focused = await page.ask("[document.activeElement.textContent.trim(), document.activeElement.name]")
+        if wanted in focused:
+            return
+    raise AssertionError(f"Tab does not reach {wanted!r}")
 
 
 async def breaches(page: Page) -> list[str]:

@@ -1,11 +1,14 @@
-"""The page with 10,000 applications and 2,000 queues: only rows in sight exist, and all can be reached."""
+"""The page with 10,000 applications and 2,000 queues: only rows in sight exist, and all can be reached.
+
+Played: the server, whose answers are made once. The times between frames are printed.
+"""
 
 from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
 from e2e.programs.browser import Page, opened_page
-from e2e.stands.page_crowd import TEAMS, UNITS, page_crowd
+from e2e.stands.page.crowd import TEAMS, UNITS, page_crowd
 from e2e.tests.page.browsing import begin, open_view, text
 
 APPLICATIONS = 10_000
@@ -26,6 +29,25 @@ async def page(base: str) -> AsyncIterator[Page]:
         yield opened
 
 
+FRAMES = 120
+SCROLL = f"""
+new Promise((done) => {{
+  const box = document.querySelector('.scroll');
+  const times = [];
+  let last = null;
+  const step = (now) => {{
+    if (last !== null) times.push(now - last);
+    last = now;
+    box.scrollTop += 340;
+    if (times.length < {FRAMES}) requestAnimationFrame(step);
+    else done(times);
+  }};
+  requestAnimationFrame(step);
+}})
+"""
+"""Milliseconds between frames, of which each scrolls by ten rows."""
+
+
 async def scrolled(page: Page, share: float) -> None:
     await page.ask(
         "(() => { const box = document.querySelector('.scroll');"
@@ -41,6 +63,11 @@ async def test_ten_thousand_applications(page: Page, base: str) -> None:
         await scrolled(page, share)
         assert 10 < await page.ask(ROWS) < MOST_ROWS
     assert "app-09999" in await text(page)
+    await scrolled(page, 0)
+    times = sorted(await page.ask(SCROLL))
+    middle, high, longest = times[FRAMES // 2], times[-2], times[-1]
+    print(f"frames while scrolling: median {middle:.1f} ms, p99 {high:.1f}, max {longest:.1f}")
+    assert await page.ask("document.querySelector('.scroll').scrollTop") > FRAMES * 300
 
 
 async def test_they_are_sorted_and_searched_at_once(page: Page, base: str) -> None:

@@ -80,12 +80,12 @@ function clusterOf({ partition, root, cluster }, local) {
   const waits = root.pendingResource ?? {};
   const build = cluster?.rmBuildInformation?.[0] ?? {};
   return html`<div>
-    <table class="small"><caption class="unseen">Use of the cluster</caption>
+    <div class="scroll" role="region" aria-label="Use of the cluster" tabindex="0"><table class="small"><caption class="unseen">Use of the cluster</caption>
       <thead><tr><th scope="col">Resource</th><th scope="col" class="number">Used</th><th scope="col" class="number">Total</th>
         <th scope="col" class="number">Waiting</th></tr></thead>
       <tbody>${resourcesOf(total, used).map((name) => html`<tr><th scope="row">${resourceName(name)} <${Bar} resource=${name} used=${used[name]} max=${total[name]} /></th>
         <td class="number">${amount(name, used[name] ?? 0)}</td><td class="number">${amount(name, total[name] ?? 0)}</td>
-        <td class="number">${amount(name, waits[name] ?? 0)}</td></tr>`)}</tbody></table>
+        <td class="number">${amount(name, waits[name] ?? 0)}</td></tr>`)}</tbody></table></div>
     <${Facts} rows=${[
       ['Nodes', html`<${Link} view="nodes">${partition.totalNodes}</${Link}>`],
       ['Managed pods on nodes', partition.totalContainers],
