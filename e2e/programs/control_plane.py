@@ -138,6 +138,12 @@ class ControlPlane:
     def token(self, user: str) -> str:
         return self._tokens[user]
 
+    @property
+    def authority(self) -> bytes:
+        """The certificates that verify the API server, as a kubelet gives them to each pod."""
+        self._own(self._apiserver)
+        return (self.folder / "apiserver" / "apiserver.crt").read_bytes()
+
     def kubeconfig(self, user: str, server: str | None = None) -> Path:
         """A file that lets ``user`` in. ``server``: another address, such as a proxy's."""
         target = server or self.url
