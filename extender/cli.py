@@ -20,7 +20,7 @@ from extender.removal.arguments import add_uninstall
 
 OK, FAILED, USAGE = 0, 1, 2
 
-_OWN = {"check"}
+_OWN = {"check", "simulate"}
 """Commands that have another meaning in `kubectl paddock`, where they ask the server."""
 
 _BESIDE = f"The commands of `kubectl paddock` are here, too: {', '.join(sorted(set(COMMANDS) - _OWN))}."

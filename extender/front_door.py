@@ -232,7 +232,7 @@ class FrontDoor:
         ]
         if not is_open:
             guards.append(delegated_guard(self._delegation, rest_access_of))
-        endpoints = (*self._endpoints, self._explanations.endpoint(ROOT, self._may_name))
+        endpoints = (*self._endpoints, *self._explanations.endpoints(ROOT, self._may_name))
         app = guarded_app(endpoints, door, *guards, passing=self._relay.passing)
         address = Address(self._places.host, settings.rest_port)
         tls = None if is_open else self._certificate.tls(asks=ssl.CERT_NONE).context
@@ -270,9 +270,9 @@ class FrontDoor:
         return await listen(app, address, tls=self._certificate.tls(asks=ssl.CERT_NONE).context)
 
     def _aggregated(self) -> list[Endpoint]:
-        own = self._explanations.endpoint("", self._may_name)
+        own = self._explanations.endpoints("", self._may_name)
         actions = action_endpoint(self._acting, self._delegation)
-        return [*below_root(self._endpoints), *resource_endpoints(), actions, own]
+        return [*below_root(self._endpoints), *resource_endpoints(), actions, *own]
 
     async def _may_name(self, user: AuthenticatedUser) -> bool:
         """True if a caller may read names of all namespaces. Without a verdict it may not."""

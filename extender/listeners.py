@@ -35,7 +35,7 @@ class Listeners:
     """All listeners, with their contents and addresses.
 
     ``verbs``: the server for kube-scheduler, with its door; ``endpoints``: the table for all others.
-    ``explanations``: their endpoint differs between listeners.
+    ``explanations``: their endpoints differ between listeners.
     ``closed(port, why)``: called for a connection that was closed early.
     """
 
@@ -54,7 +54,7 @@ class Listeners:
     async def open_admin(self) -> Listener:
         """Open the port without a login, which answers only requests from this machine."""
         neighbours = Neighbours(hosts=lambda: self.settings().rest_hosts)
-        endpoints = (*self.endpoints, ACTIONS_REFUSED, self.explanations.endpoint(ROOT, _names_all))
+        endpoints = (*self.endpoints, ACTIONS_REFUSED, *self.explanations.endpoints(ROOT, _names_all))
         app = guarded_app(endpoints, self._door("admin"), loopback_guard(neighbours), page_shown())
         return await listen(app, self.places.admin)
 

@@ -23,6 +23,7 @@ from core.ledger.state.timer_heap import timers_of
 from core.ledger.state.timers import TimerKind
 from core.ledger.state.usage import Episode, OverMaxPlace
 from core.ledger.timers import next_due
+from core.ledger.trial.arrival import Arrival, arrived
 from core.ledger.trial.change import Change
 from core.ledger.trial.trial import Trial
 from core.queues.queue import Queue
@@ -36,6 +37,7 @@ from core.workload.gangs.progress import GangTally
 from core.workload.nodes.node import NodeUse
 from core.workload.nodes.ranking import NodeRanking
 from core.workload.pending_index import Kind
+from core.workload.pod import PodFacts
 from core.workload.pod_group import Group, GroupKey, GroupNumbers
 
 _NOTHING = Tally()
@@ -314,6 +316,10 @@ class LedgerView(OrderView):
         see `Trial`.
         """
         return Trial(self._state, uid, change, below, measure=measure, exact=exact)
+
+    def arrived(self, pods: Sequence[PodFacts]) -> Arrival:
+        """State in which pods have arrived that do not exist. Changes nothing. The cost: see `arrived`."""
+        return arrived(self._state, pods)
 
     def due_round(self) -> object:
         """Value that changes whenever asks are added to `trying`, and with each document."""

@@ -80,6 +80,12 @@ class Waiting:
         """Add an ask."""
         insort(self._ranks, rank)
 
+    def copy(self) -> "Waiting":
+        """Return a copy. Cost: O(asks), small."""
+        made = Waiting()
+        made._ranks = self._ranks.copy()
+        return made
+
     def remove(self, rank: Rank) -> None:
         """Remove an ask. Raises KeyError if it does not wait here."""
         at = bisect_left(self._ranks, rank)

@@ -145,7 +145,7 @@ def _resources() -> dict[str, Any]:
     cluster_wide += [(f"{WEB_SERVICES}/{name}", "WebService", ["create"]) for name in CHECKED]
     cluster_wide += [(ACTIONS, "Action", ["create"])]
     listed = [_resource(*each, namespaced=False) for each in cluster_wide]
-    listed += [_resource(EXPLANATIONS, "Explanation", ["get"], namespaced=True)]
+    listed += [_resource(EXPLANATIONS, "Explanation", ["create", "get"], namespaced=True)]
     return {
         "kind": "APIResourceList",
         "apiVersion": "v1",

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -21,8 +21,8 @@ from extender.http.aggregated import EXPLANATIONS, GROUP, VERSION
 from extender.http.endpoints import Endpoint
 from extender.http.rest.answering import OnBug
 from extender.http.rest.pace import result_of
+from extender.http.rest.simulating import MayName, Simulations
 from extender.http.statuses import status_response
-from extender.identity.caller import AuthenticatedUser
 from extender.rest.members import encoded
 from extender.rest.model.explanations import Explanation, ObjectName, StoryEntry
 from extender.rest.projection.explanations import Reader, members_of, pod_of
@@ -45,8 +45,6 @@ UNSEARCHED, REFUSED = "not searched", "refused"
 """Outcomes of requests without a search for changes, beside those of `Remedy`."""
 
 Found = PodExplanation | TogetherExplanation
-MayName = Callable[[AuthenticatedUser], Awaitable[bool]]
-"""Function that returns whether a caller may read names of all namespaces."""
 
 
 class Subject(StrEnum):
@@ -105,11 +103,12 @@ class Explanations:
         self._unready = unready
         self._ended = ended
         self._on_bug = on_bug
+        self._simulations = Simulations(engine, unready=unready, on_bug=on_bug)
         self._running: dict[Asked, asyncio.Task[_Made]] = {}
         self._stored: OrderedDict[Asked, _Made] = OrderedDict()
 
-    def endpoint(self, before: str, may_name: MayName) -> Endpoint:
-        """Return the endpoint for one listener. ``before``: path before the namespaces.
+    def endpoints(self, before: str, may_name: MayName) -> tuple[Endpoint, Endpoint]:
+        """Return the endpoints for one listener, that of simulations last. ``before``: path before these.
 
         A request without a user comes from a listener that shows everything to everyone.
         """
@@ -125,7 +124,8 @@ class Explanations:
 
         path = f"{before}/namespaces/{{namespace}}/{EXPLANATIONS}/{{name}}"
         about = "what holds a pod, and what would free it; ?of=application or podgroup"
-        return Endpoint("GET", path, handle, about, by_leader=True)
+        explaining = Endpoint("GET", path, handle, about, by_leader=True)
+        return explaining, self._simulations.endpoint(before, may_name)
 
     async def _answer(self, request: web.Request, *, named: bool) -> web.Response:
         why = self._unready()

@@ -10,6 +10,11 @@ def segment(name: str) -> str:
     return quote(quote(name, safe=""), safe="")
 
 
+def once(name: str) -> str:
+    """A name as one part of a path that is decoded once, as in the aggregated API."""
+    return quote(name, safe="")
+
+
 def is_simple(name: str) -> bool:
     """True for a name that every proxy passes on unchanged."""
     return bool(name) and all(each.isascii() and (each.isalnum() or each in "-_.") for each in name)

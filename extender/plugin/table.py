@@ -15,6 +15,7 @@ COMMANDS = {
     "config": ("documents", "config"),
     "check": ("documents", "check"),
     "diff": ("documents", "diff"),
+    "simulate": ("simulating", "simulate"),
     "status": ("service", "status"),
     "top": ("service", "top"),
     "wait": ("apps", "wait"),

@@ -10,7 +10,7 @@ from extender.rest.model.applications import App
 from extender.rest.model.cluster import Cluster, Partition
 from extender.rest.model.config import Config
 from extender.rest.model.events import EventBatch, StreamHead
-from extender.rest.model.explanations import Explanation
+from extender.rest.model.explanations import Explanation, Simulation
 from extender.rest.model.health import Health
 from extender.rest.model.histories import ApplicationSample, ContainerSample, QueuePast
 from extender.rest.model.nodes import Node, NodeUtilizations
@@ -24,8 +24,12 @@ _PARTITION = "/ws/v1/partition/:partition"
 EXPLANATION = "/apis/paddock.dev/v1alpha1/namespaces/:namespace/explanations/:name"
 """Path of explanations, as the aggregated API has it."""
 
+SIMULATION = "/apis/paddock.dev/v1alpha1/namespaces/:namespace/explanations"
+"""Path of simulations, which are asked for with a body."""
+
 ANSWERS: dict[str, tuple[type[Answer], bool]] = {
     EXPLANATION: (Explanation, False),
+    SIMULATION: (Simulation, False),
     "/ws/v1/clusters": (Cluster, True),
     "/ws/v1/config": (Config, False),
     "/ws/v1/partitions": (Partition, True),
@@ -88,7 +92,7 @@ def openapi_document(version: str) -> dict[str, Any]:
 def _path(path: str, schema: dict[str, Any], fault: dict[str, Any], *, many: bool) -> dict[str, Any]:
     answer = {"type": "array", "items": schema} if many else schema
     return {
-        "get": {
+        "post" if path == SIMULATION else "get": {
             "parameters": [
                 *(_parameter(name, "path") for name in _NAME.findall(path)),
                 *(_parameter(name, "query") for name in QUERIES.get(path, ())),

@@ -31,7 +31,7 @@ def test_a_viewer_reads_every_route_and_creates_nothing() -> None:
     assert through_api_server == {
         *((f"{WEB_SERVICES}/{name}", "get") for name in READ),
         *((f"{WEB_SERVICES}/{name}", "create") for name in CHECKED),
-        (EXPLANATIONS, "get"),
+        *((EXPLANATIONS, verb) for verb in ("create", "get")),
         *((QUEUES_RESOURCE, verb) for verb in ("get", "list")),
     }
 
@@ -43,6 +43,16 @@ def test_tenants_ask_why_their_own_pods_wait_and_nothing_else() -> None:
     ]
     assert role["metadata"]["labels"]["rbac.authorization.k8s.io/aggregate-to-view"] == "true"
     assert role["rules"] == [{"apiGroups": [GROUP], "resources": [EXPLANATIONS], "verbs": ["get"]}]
+
+
+def test_whoever_may_create_pods_asks_whether_they_would_run() -> None:
+    """Kubernetes adds the rules to `edit`, and thereby to `admin`, and not to `view`."""
+    (role,) = [
+        each for _, each in objects("ClusterRole") if each["metadata"]["name"] == "paddock-simulations"
+    ]
+    added = {name for name in role["metadata"]["labels"] if "aggregate-to" in name}
+    assert added == {"rbac.authorization.k8s.io/aggregate-to-edit"}
+    assert role["rules"] == [{"apiGroups": [GROUP], "resources": [EXPLANATIONS], "verbs": ["create"]}]
 
 
 def test_a_scraper_reads_metrics_alone() -> None:

@@ -110,6 +110,19 @@ def verdict_together(explanation: TogetherExplanation) -> str:
     return "none of its pods waits for a turn"
 
 
+def verdict_on_arrival(pods: int, placed: int | None, first: PodExplanation | None) -> str:
+    """Sentence about pods that would arrive now, of which some would get their turn."""
+    if placed is None:
+        return "not known: too many pods go first to play them all"
+    subject = "it" if pods == 1 else f"each of the {pods} pods"
+    if placed == pods:
+        return f"{subject} would get its turn now"
+    why = verdict_on(first) if first is not None else "not known why"
+    if placed:
+        return f"{placed} of {pods} pods would get a turn now, and the next waits: {why}"
+    return f"{subject} would wait: {why}"
+
+
 def of_change(change: Change) -> str:
     """Sentence about a change, without names of pods."""
     found = [f"raise {_limit_name(each)} by {_amount(each)}" for each in change.raises]

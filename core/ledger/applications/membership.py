@@ -29,8 +29,8 @@ def application_for(state: State, record: PodRecord) -> Application:
     An id belongs to no namespace. A pod of another namespace creates its own application. So no tenant can
     run in a foreign queue, or block an id for others.
     """
-    own = application_id(taken_facts(record), unique=_unique_ids(state, record.facts.namespace))
-    app_id = _host_of(state, record, own)
+    own = application_id(taken_facts(record), unique=unique_ids(state, record.facts.namespace))
+    app_id = host_of(state, record.facts, own)
     application = state.applications.known.get(app_id)
     if application is None:
         application = add_application(state, record, own)
@@ -50,7 +50,7 @@ def application_of_bodies(state: State, facts: PodFacts) -> Application | None:
 
     Not if one of its pods is bound or may be, because the API server knows that pod.
     """
-    own = application_id(facts, unique=_unique_ids(state, facts.namespace))
+    own = application_id(facts, unique=unique_ids(state, facts.namespace))
     application = state.applications.known.get(state.applications.hosts.get(own, own))
     if application is None or application.was_shown or any(_is_bound(state, uid) for uid in application.pods):
         return None
@@ -96,7 +96,7 @@ def _redefine(application: Application, record: PodRecord) -> None:
     application.identity, application.starts_at_once = facts.identity, facts.starts_at_once
 
 
-def _unique_ids(state: State, name: str) -> bool:
+def unique_ids(state: State, name: str) -> bool:
     """True if ids are unique per pod. The namespace overrides the setting (NS-7)."""
     namespace = state.cluster.namespaces.get(name)
     own = namespace.generate_app_id if namespace is not None else ""
@@ -134,14 +134,14 @@ def take_out(state: State, record: PodRecord, application: Application) -> None:
 # -- across namespaces -------------------------------------------------------------------------------------
 
 
-def _host_of(state: State, record: PodRecord, own: AppId) -> AppId:
+def host_of(state: State, facts: PodFacts, own: AppId) -> AppId:
     """Key of the application that a pod's own key leads to.
 
     One user may share an application across namespaces. The first pod of an id in a namespace decides. Later
     pods follow it, just as the first pod's user counts within a namespace (ID-3). So a restart finds the
     same.
     """
-    user = record.facts.identity.user
+    user = facts.identity.user
     if own in state.applications.known or not state.config.settings.shares_applications:
         return own
     host = state.applications.hosts.get(own)

@@ -28,7 +28,7 @@ def config(server: Server, asked: Asked) -> Result:
 
 def check(server: Server, asked: Asked, filename: FileOption) -> int:
     """Ask the server for its verdict on a document. Status 3 if it would be refused."""
-    verdict = server.post("/ws/v1/validate-conf", _read(filename))
+    verdict = server.post("/ws/v1/validate-conf", read(filename))
     if verdict.get("allowed"):
         print("The document is accepted.")
         return OK
@@ -41,7 +41,7 @@ def diff(server: Server, asked: Asked, filename: FileOption) -> int:
     code = check(server, asked, filename)
     before = _flat(server.get("/ws/v1/config").get("Partitions") or [])
     try:
-        after = _flat(_partitions(_read(filename).decode()))
+        after = _flat(_partitions(read(filename).decode()))
     except ImportError:
         note("the comparison needs PyYAML, which the wheel brings")
         return code or FAILED
@@ -50,7 +50,8 @@ def diff(server: Server, asked: Asked, filename: FileOption) -> int:
     return code
 
 
-def _read(filename: str) -> bytes:
+def read(filename: str) -> bytes:
+    """Contents of a file, or of the standard input for ``-``. Raises `Problem`."""
     import sys
 
     try:

@@ -9,7 +9,7 @@ from extender.plugin.amounts import amount, amounts
 from extender.plugin.asked import Asked
 from extender.plugin.completing import names_of
 from extender.plugin.outcome import NEVER, OK, WAITS
-from extender.plugin.paths import segment
+from extender.plugin.paths import once, segment
 from extender.plugin.printing import Result, Rows
 from extender.plugin.reaching import Server
 
@@ -45,16 +45,10 @@ def explain(
     kind, _, rest = name.partition("/")
     of, name = (_KINDS[kind], rest) if rest and kind in _KINDS else ("pod", name)
     query = "" if of == "pod" else f"?of={of}"
-    path = f"/namespaces/{segment(server.namespace)}/explanations/{_once(name)}{query}"
+    path = f"/namespaces/{segment(server.namespace)}/explanations/{once(name)}{query}"
     found = server.get(path)
-    parts = [*_head(found), *_pod(found.get("pod") or {}, asked), *_story(found, since)]
+    parts = [*_head(found), *lines_about(found.get("pod") or {}, asked), *_story(found, since)]
     return Result("Explanation", [found], [f"{of}/{name}"], parts, single=True, code=code_of(found))
-
-
-def _once(name: str) -> str:
-    from urllib.parse import quote
-
-    return quote(name, safe="")
 
 
 def code_of(found: Explanation) -> int:
@@ -89,7 +83,8 @@ def _head(found: Explanation) -> Iterator[str | Rows]:
         yield "Something changed meanwhile, so the figures may be from different moments."
 
 
-def _pod(pod: Mapping[str, Any], asked: Asked) -> Iterator[str | Rows]:
+def lines_about(pod: Mapping[str, Any], asked: Asked) -> Iterator[str | Rows]:
+    """Obstacles of a pod, what goes before it, preemption and remedies."""
     if not pod:
         return
     if pod.get("obstacles"):

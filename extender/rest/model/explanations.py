@@ -277,3 +277,32 @@ class Explanation(Answer, frozen=True, kw_only=True):
     pod: ExplainedPod | None = None
     #: Story of the pod, oldest first; only if others are named.
     story: tuple[StoryEntry, ...] = ()
+
+
+class Simulation(Answer, frozen=True, kw_only=True):
+    """Fate of pods that do not exist, if they were created now."""
+
+    #: Always ``Simulation``.
+    kind: str
+    #: Always ``paddock.dev/v1alpha1``.
+    api_version: str
+    #: Namespace and name of the first pod.
+    metadata: ObjectName
+    #: Time of the simulation.
+    at: Moment
+    #: True if others are named; false if they are summed by queue, since the caller may not read them.
+    names_others: bool
+    #: False if something changed while it was made, so that its figures are of several moments.
+    one_moment: bool
+    #: Verdict in one sentence, without usage and without names of other pods.
+    sentence: str
+    #: Queue that the placement rules choose; empty for none.
+    queue: str = ""
+    #: Application of the pods.
+    application: str = ""
+    #: Number of pods, or of placeholders of a gang.
+    pods: int
+    #: Number that would get their turn now; null if that is not known.
+    placed: int | None = None
+    #: First pod that would wait, with what holds it.
+    pod: ExplainedPod | None = None

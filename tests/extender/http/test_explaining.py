@@ -49,7 +49,7 @@ class Stage:
         async def named(_user: object) -> bool:
             return True
 
-        return TestClient(TestServer(guarded_app((self.explanations.endpoint("", named),), Door())))
+        return TestClient(TestServer(guarded_app(self.explanations.endpoints("", named), Door())))
 
     async def ask(self, path: str) -> tuple[int, Any]:
         async with self.client() as client, client.get(f"{PATH}/{path}") as response:

@@ -121,6 +121,21 @@ EXPLANATION = {
     },
 }
 
+SIMULATION = {
+    "kind": "Simulation",
+    "apiVersion": "paddock.dev/v1alpha1",
+    "metadata": {"namespace": "default", "name": f"{BIDI}-0"},
+    "at": "2027-01-15T08:00:00Z",
+    "namesOthers": False,
+    "oneMoment": False,
+    "sentence": "1 of 3 pods would get a turn now, and the next waits: root.a may use 4 cpu",
+    "queue": "root.a",
+    "application": HOSTILE,
+    "pods": 3,
+    "placed": 1,
+    "pod": EXPLANATION["pod"],
+}
+
 _P = "/ws/v1/partition/default"
 _NODE = {
     "nodeID": "n1",
@@ -181,6 +196,7 @@ ANSWERS: dict[str, Any] = {
         ]
     },
     "/apis/paddock.dev/v1alpha1/namespaces/default/explanations/waiting": EXPLANATION,
+    "/apis/paddock.dev/v1alpha1/namespaces/default/explanations": SIMULATION,
 }
 
 
@@ -205,10 +221,11 @@ def played_kubectl(folder: Path, answer: Any) -> Path:
 
 @dataclass
 class Fixed:
-    """A server on loopback. ``asked``: paths with their queries."""
+    """A server on loopback. ``asked``: paths with their queries. ``posted``: bodies."""
 
     url: str
     asked: list[str]
+    posted: list[bytes]
 
 
 @contextmanager
@@ -216,6 +233,7 @@ def answering(answers: Mapping[str, Any] | None = None) -> Iterator[Fixed]:
     """Serve fixed answers by path; 404 for every other path."""
     found = ANSWERS if answers is None else answers
     asked: list[str] = []
+    posted: list[bytes] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -229,7 +247,7 @@ def answering(answers: Mapping[str, Any] | None = None) -> Iterator[Fixed]:
             self.wfile.write(body)
 
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
+            posted.append(self.rfile.read(int(self.headers["Content-Length"])))
             self.do_GET()
 
         def log_message(self, *_: object) -> None:
@@ -239,7 +257,7 @@ def answering(answers: Mapping[str, Any] | None = None) -> Iterator[Fixed]:
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield Fixed(f"http://127.0.0.1:{server.server_address[1]}", asked)
+        yield Fixed(f"http://127.0.0.1:{server.server_address[1]}", asked, posted)
     finally:
         server.shutdown()
         thread.join()

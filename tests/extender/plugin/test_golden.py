@@ -35,6 +35,7 @@ CASES = {
     "preemptions": ("preemptions",),
     "config": ("config",),
     "check": ("check", "-f", os.devnull),
+    "simulate": ("simulate", "-f", str(Path(__file__).parent / "job.json"), "-q", "root.a"),
     "status": ("status",),
     "version": ("version", "-o", "jsonpath={.server} {.started}"),
     "wait": ("wait", "app/spark-1"),

@@ -1,6 +1,7 @@
 """`kubectl paddock` with the answers of a whole server, beside an application with a hostile id."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,8 @@ from tests.extender.app_bench import Server, document, kubeconfig, server, undon
 from tests.extender.plugin.answering import HOSTILE, run
 
 __all__ = ["kubeconfig", "server", "undone"]
+
+JOB = str(Path(__file__).parents[1] / "plugin" / "job.json")
 
 COMMANDS = {
     ("queues",): 0,
@@ -30,6 +33,8 @@ COMMANDS = {
     ("events",): 0,
     ("preemptions",): 0,
     ("config",): 0,
+    ("simulate", "-f", JOB, "-q", "root.a"): 3,
+    ("simulate", "-f", JOB, "-q", "root.none"): 4,
     ("status",): 0,
     ("top",): 0,
     ("version",): 0,

@@ -51,13 +51,13 @@ def asked_of(endpoints: tuple[Endpoint, ...]) -> Iterator[tuple[str, str]]:
             yield method, filled(each.path)
 
 
-def explanation_of(app: App, before: str) -> Endpoint:
-    """The endpoint of explanations."""
+def explanations_of(app: App, before: str) -> tuple[Endpoint, ...]:
+    """The endpoints of explanations and simulations."""
 
     async def named(_user: object) -> bool:
         return True
 
-    return app._explanations.endpoint(before, named)
+    return app._explanations.endpoints(before, named)
 
 
 def table_of(stage: Stage) -> list[tuple[str, str]]:
@@ -65,7 +65,7 @@ def table_of(stage: Stage) -> list[tuple[str, str]]:
     app = stage.server.app
     assert app is not None
     routes = app._rest._answering._router.routes
-    endpoints = (*app._endpoints, explanation_of(app, ROOT))
+    endpoints = (*app._endpoints, *explanations_of(app, ROOT))
     table = [*asked_of(endpoints), *((route.method, filled(route.pattern)) for route in routes)]
     assert {"/metrics", "/debug/pods/default/waiting", "/ws/v1/partitions"} <= {path for _, path in table}
     assert len(table) > 40
@@ -122,7 +122,7 @@ async def test_the_aggregated_api_refuses_each_route(stage: Stage) -> None:
     await stage.until_proxied("proxy-old", 200)
     app = stage.server.app
     assert app is not None
-    own = asked_of((*resource_endpoints(), explanation_of(app, "")))
+    own = asked_of((*resource_endpoints(), *explanations_of(app, "")))
     mallory = {"X-Remote-User": "mallory"}
     for method, path in sorted({*table_of(stage), *own}):
         for where in (path, f"{ROOT}{path}"):

@@ -5,7 +5,7 @@ import json
 import msgspec
 
 from extender.rest.memory.samples import Samples
-from extender.rest.openapi import ANSWERS, EXPLANATION, QUERIES, openapi_document
+from extender.rest.openapi import ANSWERS, EXPLANATION, QUERIES, SIMULATION, openapi_document
 from extender.rest.routes.past import PATH
 from extender.rest.routes.remembered import Memory, memory_routes
 from extender.rest.routes.routes import IN_STEPS, PATHS
@@ -13,7 +13,14 @@ from extender.rest.routes.routes import IN_STEPS, PATHS
 
 def test_every_route_is_described_and_no_other() -> None:
     remembered = memory_routes(Memory(Samples(started=0.0), lambda: None, lambda: None))
-    assert set(ANSWERS) == {*PATHS, *IN_STEPS, *(each.pattern for each in remembered), EXPLANATION, PATH}
+    assert set(ANSWERS) == {
+        *PATHS,
+        *IN_STEPS,
+        *(each.pattern for each in remembered),
+        EXPLANATION,
+        SIMULATION,
+        PATH,
+    }
     assert set(QUERIES) <= set(ANSWERS)
 
 

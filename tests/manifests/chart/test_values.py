@@ -91,7 +91,7 @@ def test_a_switch_brings_its_object_and_nothing_else_does(name: str) -> None:
 def test_every_role_of_an_ability_that_is_on_is_bound() -> None:
     for made in (*switched().values(), *(one(values(mode)) for mode in MODES)):
         bound = {each["roleRef"]["name"] for each in made.objects if each["kind"] == BINDING}
-        unbound = {"paddock-viewer", "paddock-metrics", "paddock-explanations"}
+        unbound = {"paddock-viewer", "paddock-metrics", "paddock-explanations", "paddock-simulations"}
         assert {name for name in named(made, ROLE) if name not in unbound} == {
             name for name in bound if name.startswith("paddock") and name not in unbound
         }
