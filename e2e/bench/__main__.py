@@ -12,6 +12,7 @@ BENCHMARKS = {
     "start": "start",
     "scale": "inside.scale",
     "throughput": "rates.throughput",
+    "policies": "rates.policies",
     "groups": "groups",
     "contention": "contention",
     "gangs": "gangs",

@@ -151,6 +151,19 @@ def test_the_gates_are_opt_in_and_for_the_pods_that_are_marked() -> None:
     assert f'"{OWN_GATE}"' in spec["mutations"][0]["jsonPatch"]["expression"]
 
 
+def test_the_policy_of_markers_and_gates_means_the_same_pods_as_the_two() -> None:
+    """That the API server changes them in the same way is shown in e2e/tests/quota/test_gates."""
+    both, binding = documents(MANIFESTS / "gated-policies" / "mark-and-gate-pods.yaml")
+    assert binding["spec"] == {"policyName": both["metadata"]["name"]}
+    (gate, _), spec = documents(MANIFESTS / "gates" / "gate-managed-pods.yaml"), both["spec"]
+    for name in ("called", "managed", "markers", "resources"):
+        assert variable(spec, name) == variable(policy(), name)
+    assert variable(spec, "opened") == variable(gate["spec"], "called")
+    assert "matchConditions" not in spec, "they cost as much as the change itself"
+    same = ("failurePolicy", "reinvocationPolicy", "matchConstraints")
+    assert [spec[name] for name in same] == [policy()[name] for name in same]
+
+
 # --- the policy of records -------------------------------------------------------------------------
 
 

@@ -29,7 +29,7 @@ FORMS: Mapping[str, str] = {
 GATED = "gated"
 MARKERS = '["paddock.dev/filter", "paddock.dev/preempt", "paddock.dev/bind"]'
 CUT = '["paddock.dev/preempt"]'
-CHANGING = ("policies/mark-managed-pods.yaml", "gates/gate-managed-pods.yaml")
+CHANGING = "gated-policies/mark-and-gate-pods.yaml"
 
 
 class Decider(Protocol):
@@ -88,8 +88,8 @@ async def install(cluster: Cluster, tree: Mapping[str, Any]) -> None:
 
 
 def policies() -> list[Object]:
-    """The shipped policies of the gated form, with the markers cut to the one that it needs."""
-    found = [thing for path in CHANGING for thing in manifest(path)]
+    """The shipped policy of the gated form, with the markers cut to the one that it needs."""
+    found = manifest(CHANGING)
     for thing in found:
         for variable in thing["spec"].get("variables", ()):
             if variable["name"] == "markers":

@@ -1,15 +1,17 @@
 """Pods held by Paddock's own scheduling gate, set by the shipped policy, on the real control plane."""
 
 import asyncio
+import copy
 import os
 import re
 from collections.abc import Mapping
+from functools import partial
 
 import pytest
 
-from e2e.cluster.client import Cluster, Object
+from e2e.cluster.client import Cluster, Object, path_of
 from e2e.programs.binaries import ROOT, binary
-from e2e.stands.stand import MANIFESTS, Stand, eventually
+from e2e.stands.stand import MANIFESTS, Stand, eventually, manifest
 
 POLICY = "gates/gate-managed-pods.yaml"
 GATE = "paddock.dev/queue"
@@ -105,6 +107,70 @@ async def test_what_is_left_is_opened_as_documented_when_paddock_is_taken_out(cl
         await _taken_out(cluster)
         await stand.pods.until(lambda: _gates(stand) <= {"example.com/other"}, "none of ours is left")
         assert _gates(stand) == {"example.com/other"}
+
+
+SEPARATE = ("policies/mark-managed-pods.yaml", POLICY)
+TOGETHER = ("gated-policies/mark-and-gate-pods.yaml",)
+SHAPES: Mapping[str, Object] = {
+    "plain": {},
+    "gated by another": {"schedulingGates": [{"name": "example.com/other"}]},
+    "gated already": GATED,
+    "of another scheduler": {"schedulerName": "other"},
+    "with a node": {"nodeName": "n1"},
+    "without resources": {"containers": [{"name": "c", "image": "i"}]},
+    "two containers": {
+        "containers": [
+            {"name": "c", "image": "i", "resources": {"limits": {"memory": "1Gi"}}},
+            {"name": "d", "image": "i", "resources": {"requests": {"cpu": "1"}}},
+        ]
+    },
+}
+
+
+async def test_one_policy_changes_each_pod_as_the_two_do(cluster: Cluster) -> None:
+    """In a namespace with gates and in one without, for managed pods and for others (DESIGN-6)."""
+    for label in ("true", None):
+        await _label(cluster, label)
+        found = {}
+        for files in (SEPARATE, TOGETHER):
+            made = [thing for path in files for thing in manifest(path)]
+            for thing in made:
+                await cluster.apply(thing)
+            gated = label is not None
+            await eventually(partial(_all_in_force, cluster, gated=gated), "the policies are in force")
+            found[files] = {
+                (name, managed): await _changed(cluster, shape, managed=managed)
+                for name, shape in SHAPES.items()
+                for managed in (True, False)
+            }
+            for thing in made:
+                await cluster.request("DELETE", path_of(thing["kind"], name=thing["metadata"]["name"]))
+            await eventually(partial(_is_out_of_force, cluster), "the policies are in force no more")
+        assert found[SEPARATE] == found[TOGETHER]
+        marked, gates = found[TOGETHER]["gated by another", True]
+        assert marked[0]["requests"]["paddock.dev/filter"] == "1"
+        assert gates == ["example.com/other", *([GATE] if label else [])]
+        assert found[TOGETHER]["plain", False] == ([{"requests": {"cpu": "1"}}], [])
+
+
+async def _changed(cluster: Cluster, shape: Object, *, managed: bool) -> tuple[list[Object], list[str]]:
+    """Resources and gates of a pod that is not created in the end."""
+    whose = {"queue": "root.a"} if managed else {"scheduler_name": "default-scheduler"}
+    pod = copy.deepcopy(cluster.pod("shape", spec=shape, **whose))
+    path = path_of("Pod", cluster.namespace)
+    made = (await cluster.request("POST", path, pod, params={"dryRun": "All"}))["spec"]
+    return [each["resources"] for each in made["containers"]], [
+        each["name"] for each in made.get("schedulingGates", ())
+    ]
+
+
+async def _all_in_force(cluster: Cluster, *, gated: bool) -> bool:
+    (resources,), gates = await _changed(cluster, {}, managed=True)
+    return "paddock.dev/filter" in resources.get("requests", {}) and (GATE in gates) is gated
+
+
+async def _is_out_of_force(cluster: Cluster) -> bool:
+    return not await cluster.is_mutated()
 
 
 def _gates(stand: Stand) -> set[str]:

@@ -3,6 +3,11 @@
 {{- or (eq (include "paddock.scoped" .) "true") .Values.gates.enabled .Values.adopt.enabled (eq (include "paddock.namesOwners" .) "true") -}}
 {{- end }}
 
+{{/* "true" if one policy gives both markers and gates. */}}
+{{- define "paddock.marksAndGates" -}}
+{{- and (eq (include "paddock.scoped" .) "true") .Values.gates.enabled -}}
+{{- end }}
+
 {{/* "true" if owners are written on pods. */}}
 {{- define "paddock.namesOwners" -}}
 {{- and .Values.identity.enabled .Values.identity.add -}}

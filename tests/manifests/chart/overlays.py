@@ -45,6 +45,8 @@ _FROM_TEMPLATES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "service/deployment.yaml": ("service-scoped", ("workload/service.yaml",)),
     "service/service.yaml": ("service-scoped", ("network/service.yaml",)),
     "service/api-service.yaml": ("service-scoped", ("network/api-service.yaml",)),
+    "policies/mark-managed-pods.yaml": ("kubeadm-ungated", ("policies/mark-managed-pods.yaml",)),
+    "gates/gate-managed-pods.yaml": ("kubeadm-plain", ("policies/gate-managed-pods.yaml",)),
     "kubeadm/rbac.yaml": ("kubeadm-plain", ("roles/lease.yaml",)),
     "monitoring/pod-monitor.yaml": ("monitoring-pods", ("monitoring/pod-monitor.yaml",)),
     **{
@@ -54,8 +56,7 @@ _FROM_TEMPLATES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     **{
         f"{folder}/{name}.yaml": ("kubeadm-scoped", (f"policies/{name}.yaml",))
         for folder, names in {
-            "policies": ("mark-managed-pods",),
-            "gates": ("gate-managed-pods",),
+            "gated-policies": ("mark-and-gate-pods",),
             "identity": ("add-user-info", "protect-user-info"),
             "records": ("protect-records",),
             "quota": ("protect-nodes", "protect-gates", "protect-owners", "protect-requests"),
@@ -97,6 +98,8 @@ def _cases() -> Iterator[Case]:
             if mode == "service":
                 values["tls"] = {"source": "secret"}
             yield Case(f"{mode}-{form}", values)
+    ungated = {"mode": "kubeadm", "scheduler": {"form": "scoped"}, "gates": {"enabled": False}}
+    yield Case("kubeadm-ungated", {**_EVERYTHING, **ungated})
     for monitor in ("service", "pods"):
         monitoring = {"enabled": True, "monitor": monitor}
         yield Case(f"monitoring-{monitor}", {**_EVERYTHING, "mode": "sidecar", "monitoring": monitoring})

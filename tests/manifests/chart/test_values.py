@@ -30,7 +30,7 @@ SWITCHES: Mapping[str, tuple[dict[str, Any], str, str]] = {
         "protect-user-info.paddock.dev",
     ),
     "identity.add": ({"identity": {"enabled": True}}, "MutatingAdmissionPolicy", "add-user-info.paddock.dev"),
-    "gates": ({"gates": {"enabled": True}}, "MutatingAdmissionPolicy", "gate-managed-pods.paddock.dev"),
+    "gates": ({"gates": {"enabled": True}}, "MutatingAdmissionPolicy", "mark-and-gate-pods.paddock.dev"),
     "adopt": ({"adopt": {"enabled": True}}, "MutatingAdmissionPolicy", "adopt-pods.paddock.dev"),
     "networkPolicy": ({"networkPolicy": {"enabled": True}}, "NetworkPolicy", "paddock"),
     "podDisruptionBudget": ({"podDisruptionBudget": {"enabled": True}}, "PodDisruptionBudget", "paddock"),
@@ -95,6 +95,22 @@ def test_every_role_of_an_ability_that_is_on_is_bound() -> None:
         assert {name for name in named(made, ROLE) if name not in unbound} == {
             name for name in bound if name.startswith("paddock") and name not in unbound
         }
+
+
+@pytest.mark.parametrize(
+    ("mode", "gates", "expected"),
+    [
+        ("sidecar", True, {"gate-managed-pods.paddock.dev"}),
+        ("service", False, {"mark-managed-pods.paddock.dev"}),
+        ("service", True, {"mark-and-gate-pods.paddock.dev"}),
+    ],
+)
+def test_markers_and_gates_are_given_by_one_policy(mode: str, gates: bool, expected: set[str]) -> None:
+    made = one(values(mode, gates={"enabled": gates}))
+    assert made.error == ""
+    assert {
+        name for name in named(made, "MutatingAdmissionPolicy") if "managed" in name or "gate" in name
+    } == (expected)
 
 
 def test_without_abilities_paddock_has_the_core_role_alone() -> None:

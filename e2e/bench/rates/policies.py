@@ -1,0 +1,220 @@
+"""CPU of the API server for each created pod: without policies, with each shipped policy alone, and with all.
+
+All policies are compiled and in force at once in one control plane, and a label of the namespace says which
+of them apply there. So rounds follow each other closely, and ratios hardly depend on the machine. The measure
+is a policy without conditions that adds one constant gate, the least that a changing policy can cost.
+"""
+
+import copy
+import os
+import statistics
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+
+import yaml
+
+from e2e.bench.rates import usage
+from e2e.bench.rates.creating import Batch, Client
+from e2e.bench.rates.figures import order_of, table
+from e2e.bench.rates.sides import install
+from e2e.bench.worlds.report import show
+from e2e.cluster.client import ApiFailure, Cluster, Object, path_of
+from e2e.programs.control_plane import ControlPlane
+from e2e.stands.stand import eventually, manifest
+
+ROUNDS = int(os.environ.get("PADDOCK_BENCH_ROUNDS", "5"))
+PODS = int(os.environ.get("PADDOCK_BENCH_PODS", "500"))
+
+SHIPPED: Mapping[str, str] = {
+    "gate": "gates/gate-managed-pods.yaml",
+    "markers": "policies/mark-managed-pods.yaml",
+    "markers and gate": "gated-policies/mark-and-gate-pods.yaml",
+    "owners named": "identity/add-user-info.yaml",
+    "owners protected": "identity/protect-user-info.yaml",
+    "adoption": "adopt/adopt-pods.yaml",
+    "records": "records/protect-records.yaml",
+    "gates protected": "quota/protect-gates.yaml",
+    "node names": "quota/protect-nodes.yaml",
+    "labels": "quota/protect-owners.yaml",
+    "resizes": "quota/protect-requests.yaml",
+    "Paddock's account": "base/bound-account.yaml",
+}
+"""The file of each shipped policy."""
+
+NONE, CONSTANT = "none", "a constant gate"
+CHANGING = ("gate", "markers", "markers and gate")
+UNMANAGED = ", pods of no queue"
+_PREFIX = "bench.paddock.dev/"
+_BINDING = "AdmissionPolicyBinding"
+
+
+_CONSTANT = """
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: constant.bench.paddock.dev}
+spec:
+  failurePolicy: Fail
+  reinvocationPolicy: Never
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"]}]
+  mutations:
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: |-
+        [JSONPatch{op: "add", path: "/spec/schedulingGates", value: [{"name": "example.com/constant"}]}]
+"""
+_PROBE = """
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: probe.bench.paddock.dev}
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"]}]
+  validations: [{expression: "false", message: all policies are in force}]
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Policies that apply to the pods of one namespace. ``labelled``: False for pods of no queue."""
+
+    name: str
+    policies: Sequence[str]
+    labelled: bool = True
+    cpu: list[float] = field(default_factory=list)
+
+    def labels(self) -> dict[str, str]:
+        return {"paddock.dev/gate": "true"} | {label_of(name): "true" for name in self.policies}
+
+
+def cases() -> list[Case]:
+    """Nothing, the measure, each shipped policy alone, and those that are installed together."""
+    protecting = tuple(name for name in SHIPPED if name not in (*CHANGING, "adoption"))
+    together = {
+        "gate, and markers": ("gate", "markers"),
+        "all but adoption": ("markers and gate", *protecting),
+        "all": ("markers and gate", "adoption", *protecting),
+    }
+    named = {NONE: (), CONSTANT: (CONSTANT,)} | {name: (name,) for name in SHIPPED} | together
+    unmanaged = (NONE, "markers", "gate", "markers and gate", "all but adoption")
+    return [Case(name, each) for name, each in named.items()] + [
+        Case(name + UNMANAGED, named[name], labelled=False) for name in unmanaged
+    ]
+
+
+def label_of(policy: str) -> str:
+    """The label of a namespace to whose pods a policy applies."""
+    return _PREFIX + policy.replace(" ", "-").replace("'", "")
+
+
+def constant() -> list[Object]:
+    """A policy without conditions that adds a constant gate."""
+    return [*yaml.safe_load_all(_CONSTANT), _binding("Mutating", "constant")]
+
+
+def probe() -> list[Object]:
+    """A policy that refuses all pods of namespaces with its label, to see when it is in force."""
+    return limited([*yaml.safe_load_all(_PROBE), _binding("Validating", "probe")], label_of("probe"))
+
+
+def _binding(kind: str, policy: str) -> Object:
+    spec: Object = {"policyName": f"{policy}.bench.paddock.dev"}
+    if kind == "Validating":
+        spec["validationActions"] = ["Deny"]
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": kind + _BINDING,
+        "metadata": {"name": spec["policyName"]},
+        "spec": spec,
+    }
+
+
+def limited(things: Sequence[Object], label: str) -> list[Object]:
+    """Policies whose bindings apply only to namespaces with a label."""
+    found = copy.deepcopy([*things])
+    for thing in found:
+        if thing["kind"].endswith(_BINDING):
+            selector = thing["spec"].setdefault("matchResources", {}).setdefault("namespaceSelector", {})
+            selector.setdefault("matchExpressions", []).append({"key": label, "operator": "Exists"})
+    return found
+
+
+async def run() -> None:
+    """Print a table and one JSON line."""
+    chosen = {case.name: case for case in cases()}
+    async with AsyncExitStack() as stack:
+        control_plane = await stack.enter_async_context(ControlPlane())
+        cluster = await stack.enter_async_context(Cluster(control_plane))
+        await install(cluster, {})
+        namespaces = {name: await _namespace(cluster, case.labels()) for name, case in chosen.items()}
+        await _put_in_force(cluster)
+        client = await stack.enter_async_context(Client(control_plane))
+        for at in range(1 + ROUNDS):
+            before = usage.read({client.pid: "client"})
+            for name in order_of([*chosen], at):
+                cpu = await _cpu_of_each(client, chosen[name], namespaces[name], at)
+                # The first round warms up.
+                if at:
+                    chosen[name].cpu.append(cpu)
+            others = usage.used(before, usage.read({client.pid: "client"})).others
+            print(f"policies, round {at}: {others:.2f} cores of others", file=sys.stderr, flush=True)
+    _show([*chosen.values()])
+
+
+async def _namespace(cluster: Cluster, labels: Mapping[str, str]) -> str:
+    name = await cluster.create_namespace()
+    await cluster.patch(path_of("Namespace", name=name), {"metadata": {"labels": dict(labels)}})
+    return name
+
+
+async def _put_in_force(cluster: Cluster) -> None:
+    """Create all policies, and wait until the last one is in force.
+
+    The API server compiles the policies that it has seen once a second.
+    """
+    shipped = (limited(manifest(path), label_of(name)) for name, path in SHIPPED.items())
+    for thing in (*limited(constant(), label_of(CONSTANT)), *chain.from_iterable(shipped), *probe()):
+        await cluster.apply(thing)
+    namespace = await _namespace(cluster, {label_of("probe"): "true"})
+    for changed in (namespace, await _namespace(cluster, {label_of(CONSTANT): "true"})):
+        await eventually(partial(_is_in_force, cluster, changed), "the policies are in force", timeout=60)
+
+
+async def _is_in_force(cluster: Cluster, namespace: str) -> bool:
+    """True if a policy refuses or changes a pod of this namespace."""
+    pod = Batch(namespace, "p", 1, leaves=1).pod(0)
+    try:
+        made = await cluster.request("POST", path_of("Pod", namespace), pod, params={"dryRun": "All"})
+    except ApiFailure as failure:
+        return "all policies are in force" in str(failure)
+    return bool(made["spec"].get("schedulingGates"))
+
+
+async def _cpu_of_each(client: Client, case: Case, namespace: str, at: int) -> float:
+    """Create pods, delete them again, and return the API server's CPU for one creation, in milliseconds."""
+    batch = Batch(namespace, f"r{at}", PODS, leaves=20, labelled=case.labelled)
+    before = usage.read({})
+    await client.create(batch)
+    used = usage.used(before, usage.read({}))
+    await client.delete(namespace, [batch.pod(number)["metadata"]["name"] for number in range(PODS)])
+    return used.milliseconds_each(PODS)["kube-apiserver"]
+
+
+def _show(measured: Sequence[Case]) -> None:
+    """Ratios are those of the medians: in each round all cases follow each other."""
+    found = {case.name: round(statistics.median(case.cpu), 3) for case in measured}
+    head = ("policies", "API server, CPU ms per created pod", "to a constant gate")
+    rows = [(name, cpu, round(cpu / found[CONSTANT], 2)) for name, cpu in found.items()]
+    print(table(head, rows), end="\n\n")
+    show(
+        "policies",
+        pods=PODS,
+        rounds=ROUNDS,
+        cpu_ms=found,
+        all_rounds={each.name: each.cpu for each in measured},
+    )
