@@ -25,7 +25,9 @@ from core.ledger.state.usage import Episode, OverMaxPlace
 from core.ledger.timers import next_due
 from core.ledger.trial.arrival import Arrival, arrived
 from core.ledger.trial.change import Change
+from core.ledger.trial.race import Race
 from core.ledger.trial.trial import Trial
+from core.queues.limit_state import LimitKey
 from core.queues.queue import Queue
 from core.queues.quota_check import Extra, QuotaCheck
 from core.queues.spec import LimitSpec, PartitionSpec
@@ -34,7 +36,7 @@ from core.resource import Resource, Tally
 from core.workload.application import Application
 from core.workload.ask import Rank, Waiting
 from core.workload.gangs.progress import GangTally
-from core.workload.nodes.node import NodeUse
+from core.workload.nodes.node import NodeFacts, NodeUse
 from core.workload.nodes.ranking import NodeRanking
 from core.workload.pending_index import Kind
 from core.workload.pod import PodFacts
@@ -362,3 +364,7 @@ class LedgerView(OrderView):
     def conflicts(self, partition: PartitionSpec) -> Sequence[str]:
         """Reasons why a document cannot be applied to the running tree, one sentence each."""
         return self._state.config.tree.conflicts(partition)
+
+    def race(self, record: PodRecord, lifted: Collection[LimitKey], node: NodeFacts) -> Race:
+        """Race of all asks up to one, with lifted limits and a node beyond all demand. Changes nothing."""
+        return Race(self._state, record, lifted, node)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from core.decisions.explanation.ending import pods_to_end
 from core.decisions.explanation.minimal import minimal
 from core.decisions.explanation.nodes import NodeSurvey
-from core.decisions.explanation.playing import Budget, play, raised, resized
+from core.decisions.explanation.playing import Budget, play, race, raised, resized
 from core.decisions.explanation.shortages import Shortages, is_raisable, measured, shortages_of
 from core.decisions.explanation.values import Barrier, Obstacle, Remedies, Remedy
 from core.decisions.preemption.contention import state_aware_hold
 from core.ids import NodeName
 from core.ledger.pods.record import PodRecord
 from core.ledger.trial.change import NO_CHANGE, Change
-from core.ledger.trial.figures import limits_after
+from core.ledger.trial.figures import figures_of, limits_after
 from core.ledger.trial.trial import Trial
 from core.ledger.view import LedgerView
 from core.queues.limit_state import LimitKey
@@ -142,6 +142,9 @@ def _new_node(view: LedgerView, known: Shortages) -> NodeFacts | None:
 def _covering(view: LedgerView, known: Shortages, node: NodeFacts | None, budget: Budget) -> Search:
     """The change that covers what the ask lacks, and what others take before it."""
     lacking = known.of_limits
+    figures = (yield from race(view, known.record, lacking, node, budget)) if node is not None else None
+    if figures is not None:
+        return Candidate(measured(known, figures, lacking, node), is_tight=True)
     change = Change(raised(lacking), node=node)
     if change != NO_CHANGE:
         trial = yield from play(view, known.record, change, budget)
@@ -173,7 +176,8 @@ def _settled(
 
     Shares are measured by the found change then, which may change what is taken, until that is the same.
     """
-    change = measured(known, trial, keys, node)
+    size = known.record.facts.size
+    change = measured(known, figures_of(trial, size, node), keys, node)
     for _ in range(ROUNDS):
         if trial.is_tight:
             return Candidate(change, is_tight=True)
@@ -184,7 +188,7 @@ def _settled(
             return None
         if not again.placed:
             break
-        before, change, trial = change, measured(known, again, keys, node), again
+        before, change, trial = change, measured(known, figures_of(again, size, node), keys, node), again
         if change == before and trial.is_plain:
             return Candidate(change, is_tight=trial.is_tight)
     return (yield from _extended(view, known, change, budget))

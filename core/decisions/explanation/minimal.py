@@ -9,6 +9,7 @@ from core.decisions.explanation.shortages import Shortages, measured
 from core.ids import NodeName
 from core.ledger.pods.record import PodRecord
 from core.ledger.trial.change import Change
+from core.ledger.trial.figures import figures_of
 from core.ledger.view import LedgerView
 
 Checked = Generator[int, None, Change | None]
@@ -85,7 +86,8 @@ def _one_smaller(view: LedgerView, known: Shortages, change: Change, budget: Bud
         if trial is None:
             return None
         if trial.placed:
-            smaller = measured(known, trial, [each.key for each in change.raises], change.node)
+            figures = figures_of(trial, known.record.facts.size, change.node)
+            smaller = measured(known, figures, [each.key for each in change.raises], change.node)
             if smaller != change and _is_less(smaller, change):
                 trial = yield from play(view, known.record, smaller, budget)
                 if trial is None or trial.placed:

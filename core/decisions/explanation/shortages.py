@@ -7,9 +7,8 @@ from core.decisions.explanation.nodes import RESERVED, NodeSurvey
 from core.decisions.explanation.playing import raised, resized
 from core.ledger.pods.record import PodRecord
 from core.ledger.trial.change import Change
-from core.ledger.trial.figures import limits_after, used_on
+from core.ledger.trial.figures import Figures
 from core.ledger.trial.moved import LedgerMovedOn
-from core.ledger.trial.trial import Trial
 from core.ledger.view import LedgerView
 from core.queues.limit_state import LimitKey, LimitKind, LimitState, limits_of_ask
 from core.queues.queue import Queue
@@ -68,25 +67,24 @@ def shortages_of(
     return Shortages(record, leaf, application, known, survey)
 
 
-def measured(known: Shortages, trial: Trial, keys: Iterable[LimitKey], node: NodeFacts | None) -> Change:
-    """The change that allows exactly what was taken in a trial up to the turn of the ask.
+def measured(known: Shortages, figures: Figures, keys: Iterable[LimitKey], node: NodeFacts | None) -> Change:
+    """The change that allows exactly what was taken up to the turn of the ask.
 
     Raises `LedgerMovedOn` if the limits are others by now.
     """
-    lacking, after = known.of_limits, {each.key: each for each in limits_after(trial)}
+    lacking, used = known.of_limits, figures.used
     amounts: dict[LimitKey, int] = {}
     for key in keys:
         if key not in known.limits:
             raise LedgerMovedOn
         # The ask is a part of the usage of resources, but its application not of the number of others.
-        used = after[key].used + (0 if key.resource else 1) if key in after else 0
-        amounts[key] = max(lacking.get(key, 0), used - known.limits[key].bound)
+        needed = used[key] + (0 if key.resource else 1) if key in used else 0
+        amounts[key] = max(lacking.get(key, 0), needed - known.limits[key].bound)
     if node is None:
         return Change(raised(amounts))
-    held = used_on(trial, trial.state.cluster.nodes[node.name], known.record.facts.size)
-    sized = {name: max(amount, held.get(name, 0)) for name, amount in node.allocatable.items()}
-    for key, each in after.items():
+    sized = {name: max(amount, figures.on_node.get(name, 0)) for name, amount in node.allocatable.items()}
+    for key, amount in used.items():
         # The new node also fills the gap of the cluster.
         if not is_raisable(key) and key.resource in sized and key in known.limits:
-            sized[key.resource] = max(sized[key.resource], each.used - known.limits[key].bound)
+            sized[key.resource] = max(sized[key.resource], amount - known.limits[key].bound)
     return Change(raised(amounts), node=resized(node, sized))

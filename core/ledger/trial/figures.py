@@ -1,9 +1,26 @@
 """Figures of a trial when it is over: what limits and the new node hold."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from core.ledger.trial.trial import Trial
-from core.queues.limit_state import LimitState, limits_of_ask
+from core.queues.limit_state import LimitKey, LimitState, limits_of_ask
 from core.resource import Resource
 from core.workload.nodes.node import NodeFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Amounts that are used at the turn of an ask, which they include: of limits, and on the new node."""
+
+    used: Mapping[LimitKey, int]
+    on_node: Mapping[str, int]
+
+
+def figures_of(trial: Trial, size: Resource, node: NodeFacts | None) -> Figures:
+    """Figures of a trial that is over. ``node``: its new node. ``size``: of the ask."""
+    used = {each.key: each.used for each in limits_after(trial)}
+    return Figures(used, used_on(trial, trial.state.cluster.nodes[node.name], size) if node else {})
 
 
 def limits_after(trial: Trial) -> tuple[LimitState, ...]:

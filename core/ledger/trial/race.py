@@ -1,0 +1,300 @@
+"""Race: turns of the asks that go before one, counted with plain integers.
+
+A new node beyond all demand takes every ask that its queues let in. Then only quotas and the order decide
+who has turns, and a race finds these turns many times faster than a trial. Where anything else may count, it
+gives up.
+"""
+
+from collections.abc import Collection, Generator
+
+from core.ids import ROOT, AppId, QueuePath
+from core.instants import has_come
+from core.ledger.admission.backoff import backs_off
+from core.ledger.admission.turns import FORGIVEN
+from core.ledger.podgroups.membership import unopened
+from core.ledger.pods.record import PodRecord
+from core.ledger.state.admission import Seat, WaitingKey
+from core.ledger.state.state import State
+from core.ledger.trial.figures import Figures
+from core.ledger.trial.places import Place, Runner
+from core.queues.limit_state import LimitKey, LimitKind
+from core.queues.properties import SortPolicy
+from core.queues.queue import Queue
+from core.queues.users.limits import entry_for
+from core.resource import Resource
+from core.workload.application import Application
+from core.workload.ask import Rank, Waiting
+from core.workload.nodes.affinity import admits
+from core.workload.nodes.free_capacity import Undecided
+from core.workload.nodes.node import NodeFacts
+from core.workload.pending_index import Kind, PendingIndex
+
+_TURNS_PER_STEP = 8
+_UNITS_PER_TURN = 2
+_LEAVES_PER_UNIT = 10
+
+
+class _Unusual(Exception):
+    """Signal that something else than quotas and the order may count."""
+
+
+class Race:
+    """Turns in the order of a cycle, until one ask has its own. Changes nothing.
+
+    ``lifted``: limits of queues on resources that are lifted. ``node``: new node without bound, as far as
+    its resources go. ``figures``: amounts up to the turn of the ask; None if the ask gets none, or the race
+    gave up. With exactly these amounts a cycle goes the same way, and with one unit less it leaves the
+    ask out; see `Evidence`.
+    """
+
+    def __init__(
+        self, state: State, record: PodRecord, lifted: Collection[LimitKey], node: NodeFacts
+    ) -> None:
+        self.figures: Figures | None = None
+        self._state = state
+        self._record = record
+        self._node = node
+        self._plain = all(each.kind is LimitKind.QUEUE and each.resource for each in lifted)
+        self._lifted = {(each.path, each.resource) for each in lifted}
+        self._lifted |= {(ROOT, name) for name in node.allocatable.names()}
+        self._free = state.usage.free_capacity.fork()
+        self._taken: set[Kind] = set()
+        self._asking: set[QueuePath] = set()
+        #: Asks that were served first, by application.
+        self._served: dict[AppId, list[Seat]] = {}
+        #: Leaf of the ask, once it has its turn.
+        self._at: Place | None = None
+        self._root = Place(state, state.config.tree.root, None, self._lifted)
+
+    def run(self) -> Generator[int, None, None]:
+        """Run the race, in steps of some units of work."""
+        state = self._state
+        if not self._plain or state.podgroups.watched:
+            return
+        try:
+            yield from self._find_asking()
+            yield from self._serve_reserved()
+            yield from self._hand_out()
+        except (_Unusual, Undecided):
+            return
+        if self._at is not None and (yield from self._is_fixed(self._root)):
+            self.figures = self._figures(self._at)
+
+    def _find_asking(self) -> Generator[int, None, None]:
+        for number, (path, index) in enumerate(list(self._state.pending.waiting.items()), 1):
+            leaf = self._state.config.tree.get(path)
+            if leaf is not None and index:
+                self._asking.update(leaf.paths)
+            if number % _LEAVES_PER_UNIT == 0:
+                yield 1
+
+    def _figures(self, leaf: Place) -> Figures:
+        used = {
+            LimitKey(
+                LimitKind.CLUSTER if each.queue.is_root else LimitKind.QUEUE, each.queue.path, "", name
+            ): (amount)
+            for each in leaf.chain
+            for name, amount in each.held.items()
+        }
+        return Figures(used, dict(self._root.taken))
+
+    # -- asks with a reserved node ---------------------------------------------------------------------------
+
+    def _serve_reserved(self) -> Generator[int, None, None]:
+        """Give turns first to asks with a node reservation, which take the new node (CYC-2)."""
+        state, records = self._state, self._state.pods.records
+        reserved = ((records.get(uid), name) for name, uid in state.reservations.of.items())
+        for rank, name in sorted((each.rank, name) for each, name in reserved if each is not None):
+            record, seat = records.get(rank[-1]), state.pending.waits_at.get(rank[-1])
+            if record is None or seat is None or record.uid in state.turns.of:
+                continue
+            leaf = yield from self._reach(seat.key.queue)
+            application = state.applications.known.get(seat.key.app)
+            if leaf is None or application is None or record.node_reservation.node != name:
+                raise _Unusual
+            if leaf.lacks(seat.key.size) or unopened(state, record) is not None:
+                raise _Unusual
+            self._check_start(application, leaf.queue)
+            self._check_node((seat.key.size, seat.key.constraints), record)
+            self._served.setdefault(seat.key.app, []).append(seat)
+            self._count(leaf, record, seat.rank, seat.key.size)
+            if self._at is not None:
+                return
+            yield _UNITS_PER_TURN
+
+    def _reach(self, path: QueuePath) -> Generator[int, None, Place | None]:
+        """Place of a leaf, with those above it expanded. None if it has none."""
+        leaf, place = self._state.config.tree.get(path), self._root
+        for queue in reversed(leaf.chain[:-1] if leaf is not None else ()):
+            yield from self._expand(place)
+            below = {each.queue.path: each for each in place.children}
+            if queue.path not in below:
+                return None
+            place = below[queue.path]
+        return place
+
+    # -- the order -------------------------------------------------------------------------------------------
+
+    def _hand_out(self) -> Generator[int, None, None]:
+        turns = 0
+        while self._at is None and self._root.open:
+            place: Place | None = self._root
+            while place is not None and place.expanded and place.children:
+                place = place.first_child()
+            if place is None:
+                return
+            if not place.expanded:
+                yield from self._expand(place)
+            elif not place.built:
+                yield self._build(place)
+            else:
+                turns += self._step(place)
+                if turns >= _TURNS_PER_STEP:
+                    yield turns * _UNITS_PER_TURN
+                    turns = 0
+
+    def _expand(self, place: Place) -> Generator[int, None, None]:
+        """Make the places of the children that may have headroom."""
+        if place.expanded:
+            return
+        children = []
+        for path in [each for each in place.queue.children if each in self._asking]:
+            queue = self._state.config.tree.get(path)
+            if queue is None:
+                raise _Unusual
+            child = Place(self._state, queue, place, self._lifted)
+            index = self._state.pending.waiting.get(path, PendingIndex())
+            if not child.expanded or not all(child.lacks(size) for size in index.sizes):
+                children.append(child)
+            yield 1
+        place.set_children(children)
+
+    def _build(self, leaf: Place) -> int:
+        """File the applications of a leaf whose asks may have headroom."""
+        leaf.built = True
+        if leaf.queue.properties.sort_policy is SortPolicy.STATE_AWARE:
+            raise _Unusual
+        index = self._state.pending.waiting.get(leaf.queue.path, PendingIndex())
+        for app_id, lines in index.by_application.items():
+            application = self._state.applications.known.get(app_id)
+            if application is None or backs_off(self._state, application):
+                continue
+            alive = [(kind, waiting) for kind, waiting in lines.items() if not leaf.lacks(kind[0])]
+            if alive:
+                self._check_start(application, leaf.queue)
+                leaf.file(self._runner(application, leaf.queue, alive))
+        return 1 + len(index.by_application)
+
+    def _runner(self, application: Application, leaf: Queue, alive: list[tuple[Kind, Waiting]]) -> Runner:
+        served = self._served.get(application.id, [])
+        uids = {seat.rank[-1] for seat in served}
+        asks = [(rank, kind) for kind, waiting in alive for rank in waiting if rank[-1] not in uids]
+        runner = Runner(self._state, application, leaf, asks)
+        for seat in served:
+            runner.note_turn(-seat.rank[0], seat.key.size)
+        return runner
+
+    def _check_start(self, application: Application, leaf: Queue) -> None:
+        """Give up where users, groups or numbers of applications are limited, which is not counted here."""
+        claimant, limits = application.claimant, self._state.config.limits
+        if limits and any(
+            entry_for(limits, tracked) is not None
+            for path in leaf.paths
+            for tracked in claimant.tracked(path)
+        ):
+            raise _Unusual
+        if not claimant.started and any(
+            each.max_applications or each.closed is not None for each in leaf.chain
+        ):
+            raise _Unusual
+
+    def _step(self, leaf: Place) -> int:
+        """Check the next ask of a leaf. Return 1."""
+        runner = leaf.first_runner()
+        if runner is None:
+            leaf.close()
+            return 1
+        rank, (size, constraints) = runner.asks[runner.at]
+        record = self._state.pods.records.get(rank[-1])
+        runner.at += 1
+        if leaf.lacks(size):
+            if rank[-1] == self._record.uid:
+                raise _Unusual
+            return 1
+        key = WaitingKey(leaf.queue.path, size, runner.application.id, constraints)
+        if record is None or self._state.pending.waits_at.get(record.uid) != Seat(key, rank):
+            return 1
+        if record.uid not in self._state.turns.of and self._is_checked(record):
+            self._check_node((size, constraints), record)
+            self._count(leaf, record, rank, size, runner)
+        return 1
+
+    def _is_checked(self, record: PodRecord) -> bool:
+        """True for an ask that is checked in its order. Others are checked later, or not at all."""
+        admission = record.admission
+        until = admission.backs_off_until
+        waits = until is not None and not has_come(until, now=self._state.now)
+        if waits or admission.passed_over or admission.overlooked > FORGIVEN:
+            if record.uid == self._record.uid:
+                raise _Unusual
+            return False
+        if record.node_reservation.node or unopened(self._state, record) is not None:
+            raise _Unusual
+        return True
+
+    def _check_node(self, kind: Kind, record: PodRecord) -> None:
+        """Give up if an ask does not take the new node, or might take another one."""
+        if record.daemon.required_node or not (record.facts.asks_filter or not self._state.reservations.of):
+            raise _Unusual
+        if kind in self._taken:
+            return
+        size, constraints = kind
+        new = self._node.allocatable
+        if constraints.unread or any(amount > 0 and name not in new for name, amount in size.items()):
+            raise _Unusual
+        if not admits(self._node, constraints):
+            raise _Unusual
+        if self._free.tightest(size, constraints, self._state.cluster.nodes) is not None:
+            raise _Unusual
+        self._taken.add(kind)
+
+    def _count(
+        self, leaf: Place, record: PodRecord, rank: Rank, size: Resource, runner: Runner | None = None
+    ) -> None:
+        leaf.count(-rank[0], size)
+        if record.uid == self._record.uid:
+            self._at = leaf
+        elif runner is not None:
+            runner.note_turn(-rank[0], size)
+            leaf.file(runner)
+
+    # -- evidence --------------------------------------------------------------------------------------------
+
+    def _is_fixed(self, place: Place) -> Generator[int, None, bool]:
+        """True if no lifted limit decides the place of a queue among others, as `Evidence` judges it."""
+        for number, child in enumerate(place.children):
+            if place.rivals and self._is_decided(child):
+                return False
+            if number % _LEAVES_PER_UNIT == 0:
+                yield 1
+            if not (yield from self._is_fixed(child)):
+                return False
+        return True
+
+    def _is_decided(self, place: Place) -> bool:
+        """True if a lifted limit may decide a place, as the measure of a share (SORT-3, QUO-6)."""
+        lifted, guaranteed = self._lifted, place.queue.guaranteed or ()
+        names = {
+            name
+            for name in place.held
+            if name not in guaranteed and (place.sources.get(name), name) in lifted
+        }
+        if not names:
+            return False
+        at_most = place.share({name: place.held[name] for name in names})
+        others = {
+            name: amount - place.taken.get(name, 0)
+            for name, amount in place.held.items()
+            if name not in names
+        }
+        return at_most >= place.share(others)
