@@ -10,6 +10,7 @@ ROUNDS ?= 1
 SEED ?= 1
 COUNT ?= 1000
 JOBS ?= 1
+RELEASES ?= https://releases.invalid/paddock
 
 # `smoke`: one test for each part, in about a minute. `full`: all tests.
 TIER ?= full
@@ -21,7 +22,7 @@ endif
 # Each worker has its own control plane and mostly waits. With a user's cluster the tests run one after the other.
 WORKERS ?= $(if $(KUBECONFIG),0,3)
 
-.PHONY: demo test lint docs compiled test-compiled histories control-plane helm manifests chart e2e soak attack frozen bench format requirements vendor clean
+.PHONY: demo test lint docs compiled test-compiled histories control-plane helm manifests chart e2e soak attack frozen bench format plugin requirements vendor clean
 
 $(STAMP): requirements-dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -98,6 +99,10 @@ frozen: control-plane
 
 bench: control-plane
 	$(BIN)/python -m e2e.bench
+
+# `kubectl paddock` as one file in dist, and as an archive with a manifest for krew. RELEASES: where the archive will be.
+plugin: $(STAMP)
+	$(BIN)/python -m release.krew dist $(RELEASES)
 
 format: $(STAMP)
 	$(BIN)/ruff format .

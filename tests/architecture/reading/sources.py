@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[3]
 
-PACKAGES = ("core", "extender", "tests", "e2e")
+PACKAGES = ("core", "extender", "release", "tests", "e2e")
 
 
 class Source(NamedTuple):

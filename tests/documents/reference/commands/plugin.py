@@ -16,7 +16,10 @@ _INTRO = """\
 
 The command asks Paddock about queues, applications and pods.
 Only `close-queue` and `open-queue` change something.
-Install the wheel: `kubectl paddock` finds `kubectl-paddock` on the `PATH`.
+Install the wheel: `kubectl paddock` finds `kubectl-paddock` on the `PATH`. On Windows, use `pipx install`.
+On Linux and macOS one file does, which needs Python 3.11 or later and no library.
+`make plugin` makes it in `dist`, with an archive and a manifest for krew.
+krew installs these without a network by `--manifest` and `--archive`.
 `paddock` has the same commands, except that `paddock check` reads files without a server.
 
 It runs `kubectl get --raw` for the aggregated API, so your kubeconfig and your rights count.

@@ -1,0 +1,1 @@
+"""Files for users, made from the sources: the archive of `kubectl paddock` with its manifest for krew."""
