@@ -1,6 +1,6 @@
 """Phrases of Events and explanations for users. What is named of others is decided here alone."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from core.quantity import amount_text
@@ -9,9 +9,15 @@ _FIRST: Final = ("vcore", "memory")
 _NAMED_AT_MOST: Final = 3
 
 
-def other_pod(namespace: str, name: str) -> str:
-    """The name of another pod, as users may read it."""
-    return f"{namespace}/{name}"
+def other_pods(pods: Collection[tuple[str, str, str]], *, named: bool) -> str:
+    """Other pods, as users may read of them: by name, or only by queue. Empty for none.
+
+    ``pods``: namespace, name and queue of each. ``named``: `LedgerSettings.names_others`.
+    """
+    if named:
+        return several(f"{namespace}/{name}" for namespace, name, _ in pods)
+    queues = several({queue or "no queue" for _, _, queue in pods})
+    return f"{'a pod' if len(pods) == 1 else 'pods'} of {queues}" if queues else ""
 
 
 def several(names: Iterable[str]) -> str:

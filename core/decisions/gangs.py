@@ -23,7 +23,9 @@ def refusal_of_gang_pod(view: LedgerView, record: PodRecord) -> Refusal | None:
     if gang_progress.phase is GangPhase.STARTED:
         return Refusal(Code.WAITING_FOR_PLACEHOLDER, app_id.name, record.facts.task_group)
     needed = sum(each.needed for each in gang_progress.groups.values())
-    return Refusal(Code.GANG_INCOMPLETE, app_id.name, f"of {needed} placeholders")
+    if needed == 1:
+        return Refusal(Code.GANG_INCOMPLETE, app_id.name, "starts once its placeholder has a node")
+    return Refusal(Code.GANG_INCOMPLETE, app_id.name, f"starts once its {needed} placeholders have nodes")
 
 
 def refusal_of_group(view: LedgerView, record: PodRecord, queue: Queue) -> Refusal | None:

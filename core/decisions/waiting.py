@@ -12,7 +12,7 @@ from core.ledger.state.admission import RequeueReason
 from core.ledger.view import LedgerView
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
-from core.sentences import amounts_phrase, other_pod, several
+from core.sentences import amounts_phrase, other_pods
 from core.workload.nodes.affinity import why_not
 
 NODES_READ = 200
@@ -56,12 +56,17 @@ def requeue_reason(view: LedgerView, record: PodRecord) -> RequeueReason | None:
 
 def _reserved(view: LedgerView, record: PodRecord) -> str:
     others = (view.pod(uid) for uid in set(view.reserved_nodes.values()) if uid != record.uid)
-    names = [other_pod(each.facts.namespace, each.facts.name) for each in others if each is not None]
+    pods = [_named(view, each) for each in others if each is not None]
+    if not pods:
+        return "its nodes are reserved"
     return (
-        f"each node that could take it is reserved for {several(names)}"
-        if names
-        else "its nodes are reserved"
+        f"each node that could take it is reserved for {other_pods(pods, named=view.settings.names_others)}"
     )
+
+
+def _named(view: LedgerView, record: PodRecord) -> tuple[str, str, str]:
+    queue = view.queue_of(record)
+    return record.facts.namespace, record.facts.name, queue.path if queue is not None else ""
 
 
 def _nowhere(view: LedgerView, record: PodRecord) -> str:

@@ -54,3 +54,5 @@ class LedgerSettings:
     max_dynamic: int = 1_000
     #: Dynamic queues in all, at most (F-21).
     max_dynamic_total: int = 10_000
+    #: True if Events, conditions and refusals name pods of others; False if they name only their queues.
+    names_others: bool = True

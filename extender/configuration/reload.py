@@ -9,7 +9,7 @@ from core.errors import PaddockError
 from core.ledger import events as on
 from core.queues.spec import PartitionSpec
 from extender.configuration.retention import Loss, retained
-from extender.configuration.settings import Settings, held_service_values, reloaded, settings_from
+from extender.configuration.settings import KEYS, Settings, reloaded, settings_from
 from extender.configuration.sources import (
     CONFIGS_NAME,
     DEFAULTS_NAME,
@@ -22,6 +22,7 @@ from extender.configuration.sources import (
 from extender.engine.engine import Engine
 from extender.queueconfig.load import DEFAULT_DOCUMENT, Loaded, load
 from extender.queueconfig.schema import QueuesDocument
+from extender.wire.service_keys import held_values
 
 _PLAIN_KEY = "queues.yaml"
 _STAYS = "the queues and settings that it held stay in force until a restart; put it back"
@@ -282,7 +283,7 @@ class LiveConfiguration:
         if self._in_force is None:
             return fresh, ()
         settings, changed = reloaded(self.settings, fresh)
-        offered, held = held_service_values(flat.settings), self._in_force.held
+        offered, held = held_values(flat.settings, but=KEYS), self._in_force.held
         return settings, tuple(sorted([*changed, *(key for key in held if offered[key] != held[key])]))
 
     def _is_in_force(self, flat: FlatConfig, settings: Settings, held: tuple[str, ...]) -> bool:
@@ -314,7 +315,7 @@ class LiveConfiguration:
             self._engine.learn(on.Configured(self._in_force.loaded.partition, settings.ledger))
 
     def _apply(self, flat: FlatConfig, settings: Settings, loaded: Loaded) -> None:
-        held = self._in_force.held if self._in_force else held_service_values(flat.settings)
+        held = self._in_force.held if self._in_force else held_values(flat.settings, but=KEYS)
         if flat.checksum != self.checksum:
             self.applied_at = self._engine.now
         built_in = flat.queues_text == DEFAULT_DOCUMENT

@@ -37,7 +37,6 @@ from extender.wire.service_keys import (
     SERVICE_KEYS,
     UNIQUE_APP_IDS,
     bad_values,
-    held_values,
 )
 
 NODE_SELECTIONS = ("scheduler", "policy")
@@ -159,6 +158,12 @@ class Settings(BaseModel):
         alias="paddock.applications.acrossNamespaces",
         description="`never`: an application id belongs to one namespace. `sameUser`: pods of one user share "
         "an application across namespaces, except those of `nobody`",
+    )
+    messages_other_names: Switch = Field(
+        default=True,
+        alias="paddock.messages.otherNames",
+        description="`true`: Events, conditions and refusals name pods of other users. `false`: they name "
+        "only the queues of those pods",
     )
     preemption_daemon_sets: DaemonSets = Field(
         default="yunikorn",
@@ -323,6 +328,7 @@ class Settings(BaseModel):
             shares_applications=self.applications_across_namespaces == "sameUser",
             max_dynamic=self.queues_max_dynamic,
             max_dynamic_total=self.queues_max_dynamic_total,
+            names_others=self.messages_other_names,
         )
 
     @property
@@ -384,14 +390,6 @@ def reloaded(active: Settings, fresh: Settings) -> tuple[Settings, tuple[str, ..
     held = {name: getattr(active, name) for name in NOT_RELOADABLE}
     changed = sorted(_ALIASES[name] for name, value in held.items() if getattr(fresh, name) != value)
     return fresh.model_copy(update=held), tuple(changed)
-
-
-def held_service_values(config_map: Mapping[str, str]) -> dict[str, object]:
-    """Values of YuniKorn's other keys that only change with a restart, by key (SRC-6).
-
-    The ConfigMap must have passed `settings_from`.
-    """
-    return held_values(config_map, but=KEYS)
 
 
 def _key_and_message(error: Any) -> tuple[str, str]:

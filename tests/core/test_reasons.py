@@ -147,7 +147,7 @@ def test_other_texts_contradict_no_turn(text: str) -> None:
     ("text", "ours"),
     [
         ("0/2 nodes are available: 2 QuotaExceeded: root.a max vcore=1. preemption: not helpful", True),
-        ("0/1 nodes are available: 1 GangIncomplete: gang of 3 placeholders.", True),
+        ("0/1 nodes are available: 1 GangIncomplete: gang starts once its 3 placeholders have nodes.", True),
         ("0/2 nodes are available: 2 Insufficient cpu. preemption: not helpful", False),
         ("", False),
     ],

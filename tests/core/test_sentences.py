@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.sentences import amounts_phrase, several
+from core.sentences import amounts_phrase, other_pods, several
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,23 @@ def test_amounts_as_pods_spell_them(amounts: dict[str, int], phrase: str) -> Non
 )
 def test_a_list_is_cut_short(names: list[str], phrase: str) -> None:
     assert several(names) == phrase
+
+
+LOW, MID = ("team-b", "low", "root.b"), ("team-c", "mid", "root.c")
+
+
+@pytest.mark.parametrize(
+    ("pods", "named", "phrase"),
+    [
+        ([LOW], True, "team-b/low"),
+        ([LOW, MID], True, "team-b/low and team-c/mid"),
+        ([LOW], False, "a pod of root.b"),
+        ([LOW, LOW], False, "pods of root.b"),
+        ([LOW, MID], False, "pods of root.b and root.c"),
+        ([("team-d", "alone", "")], False, "a pod of no queue"),
+        ([], True, ""),
+        ([], False, ""),
+    ],
+)
+def test_pods_of_others(pods: list[tuple[str, str, str]], named: bool, phrase: str) -> None:
+    assert other_pods(pods, named=named) == phrase

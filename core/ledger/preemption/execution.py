@@ -20,12 +20,12 @@ from core.ledger.preemption.in_vain import note_vanished
 from core.ledger.preemption.offers import offer
 from core.ledger.preemption.plans import end_plan, note_taken, trigger, uncount_plan
 from core.ledger.preemption.quota_reclaim import reclaimed
+from core.ledger.preemption.reports import report_preemptor, report_victim
 from core.ledger.preemption.victims import (
     is_leaving,
     mark,
     note_asked,
     note_marked,
-    report_victim,
     running,
     spare,
     spare_remaining,
@@ -37,7 +37,6 @@ from core.ledger.state.outbox import emit
 from core.ledger.state.preemption import Offer, Stage
 from core.ledger.state.state import State
 from core.ledger.touched import touch
-from core.sentences import amounts_phrase, other_pod
 from core.workload.budget import disruptions_left
 from core.workload.pod import TRIGGERED
 
@@ -106,6 +105,8 @@ def _ask_written(state: State, uid: PodUid, plan: str, *, reached: bool) -> None
         undo(state, record)
         return
     stands = record is not None and record.preemption.triggered == plan
+    if record is not None and stands:
+        report_preemptor(state, record)
     for each in list(state.preemption.victims.get(uid, ())):
         victim = state.pods.records[each]
         if not stands:
@@ -206,21 +207,6 @@ def note_eviction(state: State, event: on.PodEvicted) -> None:
             assert_never(event.outcome)
 
 
-def _victim_text(state: State, record: PodRecord) -> str:
-    """A sentence: who gave what to whom, and why (PRE-20)."""
-    preemptor, why = record.preemption.preempted_for or "", record.preemption.preempted_why
-    victim, ask = record.facts.name, state.pods.records.get(PodUid(preemptor))
-    if ask is not None:
-        facts, application = ask.facts, state.application_of(ask)
-        size = dict(record.facts.size.items())
-        given = amounts_phrase({name: amount for name, amount in size.items() if facts.size.get(name) > 0})
-        of = f" of application {application.id.name}" if application is not None else ""
-        return f"{victim} gave {given} to {other_pod(facts.namespace, facts.name)}{of}: {why}"
-    if state.config.tree.get(QueuePath(preemptor)) is not None:
-        return f"{victim} was evicted so that {preemptor} comes below its max: {why}"
-    return f"{victim} was evicted for a pod that does not exist any more: {why}"
-
-
 def _give_up(state: State, record: PodRecord) -> None:
     """Release a victim that stays. Its plan lacks capacity, so another one is searched for."""
     ask = state.pods.records.get(PodUid(record.preemption.preempted_for or ""))
@@ -264,5 +250,5 @@ def note_leaving(state: State, record: PodRecord) -> None:
     if offered is not None:
         _commit(state, state.pods.records[ask], offered)
     if record.preemption.preempted_for is not None and not record.facts.deleting:
-        report_victim(state, record, _victim_text(state, record))
+        report_victim(state, record)
         send_off(state, record.preemption.preempted_for, without=record.uid)

@@ -7,7 +7,7 @@ from core.ledger import events as on
 from core.ledger.node_reservation.reservation import note_reserved_node, release_node
 from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord
-from core.ledger.pods.reports import post, write
+from core.ledger.pods.reports import write
 from core.ledger.preemption.plans import end_plan
 from core.ledger.state.preemption import Stage
 from core.ledger.state.state import State
@@ -147,8 +147,3 @@ def write_victim(state: State, record: PodRecord) -> None:
         Purpose.VICTIM,
         (PREEMPTED_FOR, f"{record.preemption.preempted_for}{plan} {record.preemption.preempted_why}"),
     )
-
-
-def report_victim(state: State, record: PodRecord, message: str) -> None:
-    """Post an Event on a victim."""
-    post(state, record, "Preempted", message)

@@ -8,10 +8,11 @@ from core.decisions.explain import explain
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
+from core.ledger.settings import LedgerSettings
 from core.workload.nodes.affinity import Constraints
 from core.workload.nodes.node import Taint
 from core.workload.pod import OWN_GATE
-from tests.builders import START, make_ledger, make_node, make_pod, make_queue, reserved_on
+from tests.builders import START, make_ledger, make_node, make_partition, make_pod, make_queue, reserved_on
 
 
 def message(ledger: Ledger, name: str) -> str:
@@ -81,3 +82,7 @@ def test_e5_the_pod_is_named_for_which_a_node_is_reserved() -> None:
     asks(ledger, "next", cpu=700)
     assert message(ledger, "large") == "node n1 is reserved for it but still lacks capacity"
     assert message(ledger, "next") == "each node that could take it is reserved for default/large"
+    settings = LedgerSettings(names_others=False)
+    ledger.apply(on.Configured(make_partition(make_queue("root.a")), settings), now=START)
+    passed(ledger)
+    assert message(ledger, "next") == "each node that could take it is reserved for a pod of root.a"

@@ -19,11 +19,11 @@ DELAY = 30.0
 class Stage:
     """A node of two cores, both used by ``root.b``, and an ask of ``root.a``, whose guarantee is unused."""
 
-    def __init__(self, *, listed: bool = True, **settings: bool) -> None:
+    def __init__(self, *, listed: bool = True, names_others: bool = True, **settings: bool) -> None:
         self.rig = Rig(ledger=make_ledger(*QUEUES, nodes=3, listed=listed))
         self.at = self.rig.engine.now
-        preemption = PreemptionSettings(**settings)
-        self.learn(on.Configured(make_partition(*QUEUES), LedgerSettings(preemption=preemption)))
+        chosen = LedgerSettings(preemption=PreemptionSettings(**settings), names_others=names_others)
+        self.learn(on.Configured(make_partition(*QUEUES), chosen))
         for name in ("n2", "n3"):
             self.learn(on.ObjectDeleted(on.NODES, NodeName(name)))
         self.learn(on.ObjectObserved(on.NODES, make_node("n1", cpu=2000)))

@@ -22,7 +22,9 @@ def test_a_victim_gets_its_reason_once_even_if_it_disappears_before_the_answer(
     for _ in range(2):
         last = records(stage)[-1]
         stage.learn(written(last, reached=True))
-    assert events(stage) == []
+    (begun,) = events(stage)
+    assert (begun.reason, begun.name, begun.message) == ("Preempting", "ask", "default/v1 is evicted for it")
+    assert not begun.warning
     updates: list[on.Event] = [
         on.PodEvicted(PodUid("uid-v1"), EvictionOutcome.DONE, Purpose.VICTIM, PodUid("uid-ask")),
         on.PodObserved(stage.victim(1, deleting=True, version=2)),
@@ -30,10 +32,22 @@ def test_a_victim_gets_its_reason_once_even_if_it_disappears_before_the_answer(
     ]
     for event in updates if answered_first else updates[2:]:
         stage.learn(event)
-    (said,) = events(stage)
+    (_, said) = events(stage)
     assert (said.reason, said.name, said.uid) == ("Preempted", "v1", "uid-v1")
     assert said.message.startswith("v1 gave 1 cpu to default/ask of application a: root.a was below")
     assert "LAW-5" in said.message
+
+
+@pytest.mark.rule("PRE-20")
+def test_both_sides_name_only_queues_where_names_of_others_are_off() -> None:
+    stage = Stage(names_others=False)
+    committed(stage)
+    for _ in range(2):
+        stage.learn(written(records(stage)[-1], reached=True))
+    stage.learn(on.PodDeleted(PodUid("uid-v1")))
+    begun, said = events(stage)
+    assert (begun.name, begun.message) == ("ask", "a pod of root.b is evicted for it")
+    assert (said.name, said.message[:38]) == ("v1", "v1 gave 1 cpu to a pod of root.a: root")
 
 
 @pytest.mark.rule("PRE-20")
@@ -61,7 +75,7 @@ def test_a_victim_whose_preemptor_disappeared_learns_that() -> None:
         stage.learn(written(last, reached=True))
     stage.learn(on.PodDeleted(PodUid("uid-ask")))
     stage.learn(on.PodDeleted(PodUid("uid-v1")))
-    (said,) = events(stage)
+    (_, said) = events(stage)
     assert said.message.startswith("v1 was evicted for a pod that does not exist any more: root.a was below")
 
 

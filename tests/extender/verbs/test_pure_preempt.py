@@ -114,7 +114,7 @@ def test_a_victim_that_kube_scheduler_sends_away_has_its_receipt_too(graceful: b
     marked = [each.uid for each in records(stage) if dict(each.entries).get(PREEMPTED_FOR)]
     assert marked == (["uid-v1"] if graceful else [])
     stage.learn(on.PodDeleted(PodUid("uid-v1")))
-    (said,) = events(stage)
+    said = next(each for each in events(stage) if each.reason == "Preempted")
     assert (said.name, said.message[:29]) == ("v1", "v1 gave 1 cpu to default/ask ")
     assert evictions(stage) == []
 
