@@ -50,6 +50,8 @@ async def _assert_receipts(here: Contest, victim: str, preemptor: str) -> None:
     assert note.startswith(f"{ask['metadata']['uid']}/")
     assert "(guarantee: LAW-" in note
     assert f" to {namespace}/{preemptor} of application " in said
+    (begun,) = await here.events(preemptor, "Preempting")
+    assert (begun["type"], begun["message"]) == ("Normal", f"{namespace}/{victim} is evicted for it")
     assert all(law in text for law in laws for text in (note, said)), (note, said)
     plan = await here.plan_for(preemptor)
     assert (plan["by"], plan["kind"], plan["node"]) == ("tick", "guarantee", here.node_of(victim))
