@@ -12,6 +12,7 @@ BENCHMARKS = {
     "start": "start",
     "scale": "inside.scale",
     "throughput": "rates.throughput",
+    "backlog": "rates.backlog",
     "policies": "rates.policies",
     "groups": "groups",
     "contention": "contention",

@@ -109,7 +109,7 @@ async def _running(side: Side, size: Size) -> AsyncIterator[Round]:
         if side.form:
             await install(cluster, tree())
         if side.gated:
-            await _gate(cluster)
+            await put_policies_in_force(cluster)
         watcher = await stack.enter_async_context(Watcher(control_plane, cluster.namespace))
         client = await stack.enter_async_context(Client(control_plane))
         made, url = decider(side, cluster, stack)
@@ -129,8 +129,8 @@ def tree() -> dict[str, object]:
     }
 
 
-async def _gate(cluster: Cluster) -> None:
-    """Put the policies of the gated form into force."""
+async def put_policies_in_force(cluster: Cluster) -> None:
+    """Create the policy of the gated form, and wait until it changes pods."""
     labels = {"metadata": {"labels": {"paddock.dev/gate": "true"}}}
     await cluster.patch(f"/api/v1/namespaces/{cluster.namespace}", labels)
     for thing in policies():

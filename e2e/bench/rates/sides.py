@@ -98,12 +98,19 @@ def policies() -> list[Object]:
     return found
 
 
+def paddock_of(cluster: Cluster, stack: AsyncExitStack) -> PaddockProcess:
+    """Paddock with its shipped account, not started. The stack stops it."""
+    control_plane = cluster.control_plane
+    paddock = PaddockProcess(control_plane.kubeconfig("paddock-certificate"), Path(control_plane.folder))
+    stack.push_async_callback(paddock.stop)
+    return paddock
+
+
 def decider(side: Side, cluster: Cluster, stack: AsyncExitStack) -> tuple[Decider | None, str]:
     """The side's decider, not started, and its address."""
     control_plane = cluster.control_plane
     if side.by == PADDOCK:
-        paddock = PaddockProcess(control_plane.kubeconfig("paddock-certificate"), Path(control_plane.folder))
-        stack.push_async_callback(paddock.stop)
+        paddock = paddock_of(cluster, stack)
         return paddock, paddock.url
     if side.by == ECHO:
         echo = Echo(control_plane)

@@ -6,19 +6,16 @@ each side.
 """
 
 import asyncio
-import dataclasses
 import json
 import os
-import platform
 import sys
 import time
-from pathlib import Path
 
 from e2e.bench.rates.figures import NONE, Measured, medians, order_of, ratio, table
+from e2e.bench.rates.raw import keep
 from e2e.bench.rates.rounds import BEFORE, MEANWHILE, Size, measure
 from e2e.bench.rates.sides import Side, sides, twin
 from e2e.bench.worlds.report import show
-from e2e.programs.binaries import ROOT
 from e2e.programs.compiled import is_compiled
 
 ROUNDS = int(os.environ.get("PADDOCK_BENCH_ROUNDS", "3"))
@@ -35,7 +32,6 @@ ONLY = tuple(name for name in os.environ.get("PADDOCK_BENCH_SIDES", "").split(";
 REPEATED = int(os.environ.get("PADDOCK_BENCH_REPEATED", "2"))
 """Times that a disturbed side is repeated in its round."""
 
-RAW = Path(os.environ.get("PADDOCK_BENCH_RAW", ROOT / ".cache" / "bench" / "throughput.json"))
 RATES = ((MEANWHILE, "pods/s"), (BEFORE, "pods/s"), (BEFORE, "pods/s from the start"))
 CPU = ("kube-scheduler", "decider", "kube-apiserver", "etcd")
 _DECIDERS = ("paddock", "echo", "loop")
@@ -79,7 +75,7 @@ async def _repeated(side: Side, at: int, clock: Clock, measured: list[Measured])
         finally:
             clock.took(time.monotonic() - began)
         measured.append(found)
-        _keep(measured)
+        keep("throughput", measured, pods=SIZE.pods, nodes=SIZE.nodes, waiting=SIZE.waiting)
         print(f"{side.name}, round {at}: {_line(found)}", file=sys.stderr, flush=True)
         if not found.disturbed:
             return
@@ -89,22 +85,6 @@ async def _repeated(side: Side, at: int, clock: Clock, measured: list[Measured])
 def _line(found: Measured) -> str:
     rates = {f"{mode}, {name}": found.figures[mode][name] for mode, name in RATES}
     return json.dumps(rates | dict(found.more) | {"disturbed": found.disturbed})
-
-
-def _keep(measured: list[Measured]) -> None:
-    """Write everything measured so far."""
-    RAW.parent.mkdir(parents=True, exist_ok=True)
-    raw = {
-        "recorded": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "python": platform.python_version(),
-        "core": "compiled" if is_compiled() else "interpreted",
-        "cores": os.cpu_count(),
-        "pods": SIZE.pods,
-        "nodes": SIZE.nodes,
-        "waiting": SIZE.waiting,
-        "rounds": [dataclasses.asdict(each) for each in measured],
-    }
-    RAW.write_text(json.dumps(raw, indent=1) + "\n")
 
 
 def _show(chosen: list[Side], measured: list[Measured]) -> None:

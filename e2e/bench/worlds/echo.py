@@ -5,13 +5,21 @@ Its Bindings come from Paddock's own account.
 
 import asyncio
 import multiprocessing
+from collections.abc import Awaitable, Callable
 from multiprocessing.process import BaseProcess
 from typing import Any
 
 import msgspec
 
+from core.ids import NodeName, PodUid
 from e2e.programs.control_plane import ControlPlane
 from e2e.programs.processes import free_port
+from extender.http.server import Address
+from extender.http.verbs.listening import listen_to_verbs, verbs_server
+from extender.kube.connection.client import connect
+from extender.kube.effects.effector import Effector
+from extender.verbs.bind import PostBinding
+from extender.wire.calls.extender_v1 import bind_request_from
 
 
 class _Args(msgspec.Struct):
@@ -53,6 +61,18 @@ class Echo:
             self._process = None
 
 
+def binder(effector: Effector) -> Callable[[bytes], Awaitable[bytes]]:
+    """The bind verb: posts each Binding as it is asked."""
+
+    async def bind(body: bytes) -> bytes:
+        asked = bind_request_from(body)
+        binding = PostBinding(PodUid(asked.uid), asked.namespace, asked.name, NodeName(asked.node))
+        outcome = await effector.post(binding, within=30)
+        return b"{}" if outcome.bound else msgspec.json.encode({"Error": outcome.message})
+
+    return bind
+
+
 def _echo(port: int, ready: Any) -> None:
     """Run the echo: accept everything, and bind as told."""
     import uvloop
@@ -62,30 +82,16 @@ def _echo(port: int, ready: Any) -> None:
 
 
 async def _serve(port: int, ready: Any) -> None:
-    from core.ids import NodeName, PodUid
-    from extender.http.server import Address
-    from extender.http.verbs.listening import listen_to_verbs, verbs_server
-    from extender.kube.connection.client import connect
-    from extender.kube.effects.effector import Effector
-    from extender.verbs.bind import PostBinding
-    from extender.wire.calls.extender_v1 import bind_request_from
 
     kubeconfig = ready.recv()
     client = await connect(kubeconfig=kubeconfig)
     effector = Effector(client, learn=lambda _: None, may_act=lambda: True, count=lambda *_: None)
     decode = msgspec.json.Decoder(_Args).decode
-
-    async def bind(body: bytes) -> bytes:
-        asked = bind_request_from(body)
-        binding = PostBinding(PodUid(asked.uid), asked.namespace, asked.name, NodeName(asked.node))
-        outcome = await effector.post(binding, within=30)
-        return b"{}" if outcome.bound else msgspec.json.encode({"Error": outcome.message})
-
     answers: Any = {
         "filter": lambda body: b'{"NodeNames":' + bytes(decode(body).names) + b"}",
         "prioritize": lambda _: b"[]",
         "preempt": lambda _: b"{}",
-        "bind": bind,
+        "bind": binder(effector),
     }
     app = verbs_server(answers, measure=lambda *_: None, on_bug=lambda *_: None)
     await listen_to_verbs(app, Address("127.0.0.1", port))
