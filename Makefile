@@ -80,6 +80,11 @@ chart: helm
 e2e: control-plane helm
 	$(BIN)/pytest e2e $(TIER_$(TIER)) --numprocesses=$(WORKERS) --dist=loadgroup --timeout=240 --durations=10 -rfEP
 
+# Builds the control plane of each minor version of Kubernetes once, and runs the smoke tier and an installation of
+# each mode there. MINORS names versions, such as v1.33.13; all by default.
+matrix: control-plane helm
+	$(BIN)/python -m e2e.matrix $(MINORS)
+
 # Creates and deletes pods for SOAK_SECONDS. Checks Paddock's memory, stalls and audit drift meanwhile.
 soak: control-plane
 	$(BIN)/python -m e2e.soak --seconds $(SOAK_SECONDS) --seed $(SEED)

@@ -9,10 +9,13 @@ import pytest_asyncio
 from e2e.cluster.client import Cluster
 from e2e.cluster.kubelet import StubKubelet
 from e2e.cluster.watching import PodCache
-from e2e.programs.binaries import NoBinary, require
+from e2e.programs.binaries import NoBinary, minor_of_programs, require
 from e2e.programs.control_plane import ControlPlane
 from e2e.programs.nursery import Nursery
 from e2e.programs.paddock import NURSERY
+
+POLICIES_SINCE = 36
+"""First minor version of Kubernetes with MutatingAdmissionPolicy v1."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -31,6 +34,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents and pytest_asyncio.is_async_test(item):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+    needy = [item for item in items if item.get_closest_marker("mutating_policies")]
+    if needy and not needy[0].config.option.collectonly and (minor := minor_of_programs()) < POLICIES_SINCE:
+        for item in needy:
+            item.add_marker(pytest.mark.skip(f"Kubernetes 1.{minor} serves no MutatingAdmissionPolicy v1"))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -304,7 +304,15 @@ class Cluster:
         if kind == "Pod":
             found = await self.request("GET", path_of(kind))
             return [each for each in found["items"] if self._is_mine(each["metadata"])]
-        found = await self.request("GET", path_of(kind), params={"labelSelector": f"{RUN_LABEL}={self.run}"})
+        try:
+            found = await self.request(
+                "GET", path_of(kind), params={"labelSelector": f"{RUN_LABEL}={self.run}"}
+            )
+        except ApiFailure as failure:
+            # An API server of an older minor does not know each kind.
+            if failure.status != 404:
+                raise
+            return []
         items: list[Object] = found["items"]
         return items
 

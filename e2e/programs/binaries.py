@@ -6,6 +6,7 @@ Nothing is built here: a build takes minutes, and a test has two. `e2e.programs.
 import hashlib
 import os
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,17 +72,30 @@ def stamp() -> str:
     return digest.hexdigest()
 
 
-def kubernetes_flags() -> str:
-    """Linker flags with the version in them. An API server without a version refuses feature gates."""
-    found = re.search(r"k8s\.io/kubernetes v(\d+)\.(\d+)\.(\d+)", (TOOLS / "go.mod").read_text())
+def kubernetes_version() -> str:
+    """The version of Kubernetes that is pinned, such as `v1.36.2`."""
+    found = re.search(r"k8s\.io/kubernetes (v\d+\.\d+\.\d+)", (TOOLS / "go.mod").read_text())
     if found is None:
         raise NoBinary("e2e/tools/go.mod names no version of k8s.io/kubernetes")
-    major, minor, patch = found.groups()
+    return found[1]
+
+
+def kubernetes_flags(version: str = "") -> str:
+    """Linker flags with a version in them, by default the pinned one.
+
+    An API server without a version refuses feature gates.
+    """
+    found = version or kubernetes_version()
+    major, minor, _ = found.removeprefix("v").split(".")
     base = "k8s.io/component-base/version"
-    return (
-        f"-s -w -X {base}.gitVersion=v{major}.{minor}.{patch} "
-        f"-X {base}.gitMajor={major} -X {base}.gitMinor={minor}"
-    )
+    return f"-s -w -X {base}.gitVersion={found} -X {base}.gitMajor={major} -X {base}.gitMinor={minor}"
+
+
+def minor_of_programs() -> int:
+    """The minor version of the kube-scheduler that a run starts, such as 36."""
+    command = [str(binary("kube-scheduler")), "--version"]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return int(shown.split(".")[1])
 
 
 def _lacking() -> Iterator[str]:

@@ -70,6 +70,7 @@ async def control_plane(
         yield running
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_pod_is_held_released_and_placed(
     cluster: Cluster, egress: Egress, pods: PodCache, kubelet: StubKubelet, tmp_path: Path, mode: str

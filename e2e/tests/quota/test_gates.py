@@ -20,6 +20,7 @@ GATED = {"schedulingGates": [{"name": GATE}]}
 
 
 @pytest.mark.smoke("gate")
+@pytest.mark.mutating_policies
 async def test_the_policy_gates_and_paddock_opens_in_turn(cluster: Cluster) -> None:
     """A label of the namespace opts in, and PodScheduled stays kube-scheduler's own."""
     async with Stand(cluster, {"a": {"max": {"vcore": "2"}}}, policies=(POLICY,)) as stand:
