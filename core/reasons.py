@@ -25,6 +25,7 @@ class Code(StrEnum):
     GANG_TOO_LARGE = "GangTooLarge"
     GANG_NOT_FIFO = "GangNotFifo"
     RESERVATION_TIMEOUT = "ReservationTimeout"
+    APPLICATION_ENDED = "ApplicationEnded"
     QUEUE_CLOSED = "QueueClosed"
     MAX_APPLICATIONS_REACHED = "MaxApplicationsReached"
     USER_MAX_APPLICATIONS_REACHED = "UserMaxApplicationsReached"
@@ -38,6 +39,10 @@ class Code(StrEnum):
     WAITING_FOR_TURN = "WaitingForTurn"
     NODE_RESERVED = "NodeReserved"
     UNSCHEDULABLE = "Unschedulable"
+
+
+WAITS = frozenset({Code.NOT_READY, Code.APPLICATION_ENDED})
+"""Codes of an application that is not placed yet, and not rejected either."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from core.ledger import events as on
 from core.ledger.effects import Effect, PostEvent
+from extender.actions.ending import EndedApplication
 from extender.actions.stored import CONFIG_MAP, Actions
 from extender.configuration.settings import Settings
 from extender.engine.engine import Engine
-from extender.http.actions.acting import Acting
+from extender.http.actions.parts import Acting
 from extender.kube.actions import ActionStore, Change
 from extender.kube.connection.client import ApiClient
 from extender.kube.leadership import Leadership
@@ -48,6 +49,7 @@ class Administration:
             namespace,
             learn=self._learn,
             leads=lambda: leadership.held,
+            ends=lambda app_id: engine.view.is_ended(app_id),
             wall=wall,
             reporter=reporting,
         )
@@ -56,11 +58,15 @@ class Administration:
             by_acl=lambda: settings().admin_acl,
             unready=lambda: unready() or self.problem(),
             queue=lambda path: engine.view.tree.get(path),
+            application=lambda app_id: EndedApplication.of(engine.view, app_id),
+            ending=lambda app_id: engine.view.ending(app_id),
             store=self._changed,
             wall=wall,
             audit=reporting.acted,
             tell_closed=self._tell_closed,
             tell_opened=self._tell_opened,
+            tell_ended=self._tell_ended,
+            tell_lifted=self._tell_lifted,
             tell_refused=self._tell_refused,
         )
 
@@ -90,13 +96,19 @@ class Administration:
         return await self._store.changed(change, dry_run=dry_run)
 
     def _learn(self, actions: Actions) -> None:
-        self._engine.learn(on.ActionsRead(actions.closed))
+        self._engine.learn(on.ActionsRead(actions.closed, actions.ended))
 
     def _tell_closed(self, message: str) -> None:
         self._perform(_event_of_action(self._namespace, "QueueClosed", message, warning=False))
 
     def _tell_opened(self, message: str) -> None:
         self._perform(_event_of_action(self._namespace, "QueueOpened", message, warning=False))
+
+    def _tell_ended(self, message: str) -> None:
+        self._perform(_event_of_action(self._namespace, "ApplicationEnded", message, warning=False))
+
+    def _tell_lifted(self, message: str) -> None:
+        self._perform(_event_of_action(self._namespace, "BarLifted", message, warning=False))
 
     def _tell_refused(self, message: str) -> None:
         self._perform(_event_of_action(self._namespace, "ActionRefused", message, warning=True))

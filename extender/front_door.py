@@ -23,7 +23,8 @@ from extender.http.access.delegated import delegated_guard
 from extender.http.access.peers import LARGEST_USER, Peers, peer_guard
 from extender.http.access.proxied import ProxiedUsers
 from extender.http.access.rotating_tls import RotatingTls, ServingFiles, ServingPair, ServingSource
-from extender.http.actions.acting import Acting, action_endpoint
+from extender.http.actions.acting import action_endpoint
+from extender.http.actions.parts import Acting
 from extender.http.aggregated import (
     NAMES,
     ROOT,

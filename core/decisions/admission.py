@@ -61,7 +61,7 @@ def decide_admission(
     promised = is_promised(record)
     if in_turn and record.admission.reservation is not None and not record.placement.binding:
         promised, view = holds_otherwise(record), retry_view(view, record)
-    refusal = None if promised else refusal_of(view, record, in_turn=in_turn)
+    refusal = None if promised and not _is_ended(view, record) else refusal_of(view, record, in_turn=in_turn)
     besides: tuple[NodeName, ...] = ()
     if refusal is None and (view.reserved_nodes or view.slots):
         names = offered()
@@ -102,6 +102,13 @@ def refusal_of(
     if refusal is not None or not in_turn or record.bypasses or _has_turn(view, record):
         return refusal
     return hold(view, record, application, queue)
+
+
+def _is_ended(view: LedgerView, record: PodRecord) -> bool:
+    """True if a pod waits because its application was ended, whatever was promised to it (ACT-22)."""
+    application = view.application(record.membership.application) if record.membership.application else None
+    refusal = application.refusal if application is not None else None
+    return refusal is not None and refusal.code is Code.APPLICATION_ENDED
 
 
 def _without_bypassed(queue: Queue, application: Application, record: PodRecord) -> Extra:

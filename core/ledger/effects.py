@@ -115,16 +115,12 @@ class EvictPod:
     name: str
     preemptor: PodUid = NO_POD
     why: str = ""
-
-    @property
-    def purpose(self) -> RemovalPurpose:
-        """Purpose of the removal, as in `DeletePod`."""
-        return Purpose.VICTIM
+    purpose: RemovalPurpose = field(default=Purpose.VICTIM, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class DeletePod:
-    """Delete a pod, whatever budgets say: a placeholder, or a victim under ``preemption.directDelete``.
+    """Delete a pod, whatever budgets say: a placeholder, a victim, or a pod of an ended application.
 
     ``at_once``: without its grace period. ``preemptor`` and ``why``: as in `EvictPod`.
     """

@@ -3,7 +3,7 @@
 Events about objects other than pods are in `cluster_events`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from core.ids import NO_POD, AppId, NodeName, PodUid, QueuePath
@@ -29,6 +29,7 @@ from core.ledger.settings import LedgerSettings
 from core.queues.closing import Closures
 from core.queues.spec import PartitionSpec
 from core.reasons import Code, Refusal, SentRefusal
+from core.workload.ending import Endings
 from core.workload.pod import PodFacts
 
 
@@ -103,9 +104,13 @@ class SettingsRead:
 
 @dataclass(frozen=True, slots=True)
 class ActionsRead:
-    """The actions of administrators were read, or written (ACT-3). ``closed``: all closed queues (ACT-10)."""
+    """The actions of administrators were read, or written (ACT-3).
+
+    ``closed``: all closed queues (ACT-10). ``ended``: all ended applications (ACT-20).
+    """
 
     closed: Closures
+    ended: Endings = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from core.ledger.applications.classification import (
     place_overdue,
     place_refused_for_number,
 )
+from core.ledger.applications.ending import end_applications, endings_due, note_ended
 from core.ledger.applications.lifecycle import leave_parents, pass_time
 from core.ledger.applications.queues import (
     close_queues,
@@ -141,8 +142,9 @@ class Ledger:
                 time_leases(self._state)
                 report_all_later(self._state)
                 yield from place_refused_for_number(self._state)
-            case on.ActionsRead(closed):
+            case on.ActionsRead(closed, ended):
                 close_queues(self._state, closed)
+                yield from end_applications(self._state, ended)
             case on.PodWoken():
                 note_woken(self._state, event)
             case on.GateHeld() | on.GateReportFailed():
@@ -263,6 +265,8 @@ class Ledger:
                 note_eviction(self._state, event)
             case Purpose.REPLACEMENT:
                 note_released(self._state, event)
+            case Purpose.ENDING:
+                note_ended(self._state, event)
             case _:
                 assert_never(event.purpose)
 
@@ -323,5 +327,6 @@ class Ledger:
         report_due(state)
         pass_time(state)
         open_due_queues(state)
+        yield from endings_due(state)
         report_unguarded(state)
         report_holds(state)

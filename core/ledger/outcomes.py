@@ -15,6 +15,8 @@ class Purpose(Enum):
     """A victim is annotated with its preemptor, or evicted."""
     REPLACEMENT = "replacement"
     """A member of a gang replaces a placeholder, which is deleted for it."""
+    ENDING = "ending"
+    """The application of a pod was ended by an administrator."""
     GANG_PHASE = "gang phase"
     """The outcome of a gang is written on its originator."""
     WITHDRAWAL = "withdrawal"
@@ -33,7 +35,7 @@ RecordPurpose = Literal[
     Purpose.LABELS,
 ]
 NominationPurpose = Literal[Purpose.NODE_RESERVATION, Purpose.REPLACEMENT, Purpose.WITHDRAWAL]
-RemovalPurpose = Literal[Purpose.VICTIM, Purpose.REPLACEMENT]
+RemovalPurpose = Literal[Purpose.VICTIM, Purpose.REPLACEMENT, Purpose.ENDING]
 
 
 class Answer(Enum):

@@ -9,6 +9,7 @@ from itertools import compress
 from core.ids import PodUid
 from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import end_turn, restore_rank
+from core.ledger.applications.ending import resume_endings
 from core.ledger.applications.forced import let_in_what_runs
 from core.ledger.applications.relabelled import recover_labels
 from core.ledger.gangs.lifecycle import begin_all
@@ -125,6 +126,7 @@ def take_over(state: State) -> Rounds:
     resume(state)
     yield
     yield from resume_slots(state)
+    yield from resume_endings(state)
     request_cycle(state, CycleReason.ACTING_BEGAN)
 
 

@@ -35,6 +35,7 @@ from core.queues.users.limits import Tracked, UsageBook, entry_for
 from core.resource import Resource, Tally
 from core.workload.application import Application
 from core.workload.ask import Rank, Waiting
+from core.workload.ending import Ending
 from core.workload.gangs.progress import GangTally
 from core.workload.nodes.node import NodeFacts, NodeUse
 from core.workload.nodes.ranking import NodeRanking
@@ -149,6 +150,16 @@ class LedgerView(OrderView):
     def application(self, app_id: AppId) -> Application | None:
         """Live application of an id, or None."""
         return self._state.applications.known.get(app_id)
+
+    def is_ended(self, app_id: AppId) -> bool:
+        """True while an application of an id is being ended (ACT-20)."""
+        known = self._state.applications.known
+        found = (known.get(each) for each in (app_id, app_id._replace(recovered=True)))
+        return any(each is not None and each.ends for each in found)
+
+    def ending(self, app_id: AppId) -> Ending | None:
+        """Order about an application that is in force, or None (ACT-20)."""
+        return self._state.applications.endings.get(app_id)
 
     def queue_of(self, record: PodRecord) -> Queue | None:
         """Leaf in which a pod's application runs, or None while it has none."""

@@ -72,6 +72,8 @@ class Application:
     #: True if it was placed because a pod of it ran already, and its pending pods have not passed the checks
     #: (F-1).
     forced: bool = False
+    #: True once an administrator's order ends it, until it is Failed (ACT-20).
+    ends: bool = False
     #: True if a pod of it was given capacity by Paddock.
     let_in: bool = False
     #: True if its groups stand in for groups that were not known.
@@ -130,4 +132,9 @@ def _id_of(pod: PodFacts, *, unique: bool) -> str:
         return pod.app_id
     if unique:
         return f"{pod.namespace[:_NAMESPACE_LENGTH]}-{pod.uid}"[:_ID_LENGTH]
-    return f"yunikorn-{pod.namespace}-autogen"[:_ID_LENGTH]
+    return generated_name(pod.namespace)
+
+
+def generated_name(namespace: str) -> str:
+    """Id of the one application of all pods of a namespace that name none (POD-4)."""
+    return f"yunikorn-{namespace}-autogen"[:_ID_LENGTH]

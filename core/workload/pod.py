@@ -96,6 +96,8 @@ class PodFacts:
     allow_preemption: str = ""
     #: Priority class, whose annotation counts if the pod has none (PRE-4).
     priority_class: str = ""
+    #: Controller as ``Kind.group/name``; empty without one.
+    controller: str = ""
     #: Only node of a pod that says a DaemonSet made it (RNP-1); empty for others.
     required_node: NodeName = NO_NODE
     #: DaemonSet that the pod names. Only the DaemonSet can confirm it (F-10).

@@ -27,6 +27,8 @@ class Move(Enum):
     REJECT = "reject"
     COMPLETE = "complete"
     FAIL = "fail"
+    END = "end"
+    """By order of an administrator (ACT-20)."""
     RESUME = "resume"
 
 
@@ -54,6 +56,12 @@ _NEXT: Mapping[tuple[AppState, Move], AppState] = {
     (AppState.STARTING, Move.FAIL): AppState.FAILING,
     (AppState.RUNNING, Move.FAIL): AppState.FAILING,
     (AppState.FAILING, Move.FAIL): AppState.FAILED,
+    (AppState.NEW, Move.END): AppState.FAILING,
+    (AppState.ACCEPTED, Move.END): AppState.FAILING,
+    (AppState.STARTING, Move.END): AppState.FAILING,
+    (AppState.RUNNING, Move.END): AppState.FAILING,
+    (AppState.COMPLETING, Move.END): AppState.FAILING,
+    (AppState.RESUMING, Move.END): AppState.FAILING,
     (AppState.NEW, Move.RESUME): AppState.RESUMING,
     (AppState.ACCEPTED, Move.RESUME): AppState.RESUMING,
 }

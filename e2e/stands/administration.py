@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from e2e.cluster.client import ApiFailure, path_of
-from e2e.stands.front_door import ROOT, FrontDoor
-from e2e.stands.stand import NAMESPACE, eventually
+from e2e.stands.front_door import LOOPBACK, ROOT, FrontDoor, serving
+from e2e.stands.stand import NAMESPACE, SIDECAR, Stand, Tree, eventually
 
 ENABLED = "--admin-enabled=true"
 """Flag that switches actions on."""
@@ -55,14 +55,13 @@ def _meta(kind: str, name: str) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def administered(door: FrontDoor) -> AsyncIterator[FrontDoor]:
-    """Start a front door with the roles, and take all of it away at the end."""
+async def granted(door: FrontDoor) -> AsyncIterator[FrontDoor]:
+    """Give the roles, and take them, the front door and the orders away at the end."""
     cluster = door.cluster
     try:
         await cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
         for each in roles():
             await cluster.apply(each)
-        await door.start()
         yield door
     finally:
         await door.stop()
@@ -72,6 +71,28 @@ async def administered(door: FrontDoor) -> AsyncIterator[FrontDoor]:
             await cluster.request("DELETE", path)
         with suppress(ApiFailure):
             await cluster.request("DELETE", path_of("ConfigMap", NAMESPACE, STORE))
+
+
+@asynccontextmanager
+async def administered(door: FrontDoor) -> AsyncIterator[FrontDoor]:
+    """Start a front door with the roles, and take all of it away at the end."""
+    async with granted(door):
+        await door.start()
+        yield door
+
+
+@asynccontextmanager
+async def administered_stand(door: FrontDoor, tree: Tree) -> AsyncIterator[Stand]:
+    """Start a stand in the form sidecar behind a front door whose own Paddock does not run."""
+    arguments = [*serving(LOOPBACK, door.ports), ENABLED]
+    async with (
+        granted(door),
+        Stand(door.cluster, tree, arguments=lambda _: arguments, proxied=True, **SIDECAR) as stand,
+    ):
+        door.paddock = stand.paddock
+        await door.lead_here()
+        await door.until_available()
+        yield stand
 
 
 async def act(door: FrontDoor, user: str, **order: Any) -> tuple[int, str]:

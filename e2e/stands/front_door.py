@@ -131,6 +131,13 @@ class FrontDoor:
         await install(cluster, "sidecar")
         queues = document({"a": {}, ODD_QUEUE: {}})
         await cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": queues})
+        await self.lead_here()
+        await self.paddock.start()
+        await self.until_available()
+
+    async def lead_here(self) -> None:
+        """Create the Service and the APIService, which lead to the aggregated API's port."""
+        cluster = self.cluster
         (service,) = manifest("sidecar/service.yaml")
         service["spec"] = {
             "type": "ExternalName",
@@ -141,7 +148,8 @@ class FrontDoor:
         (api_service,) = manifest("sidecar/api-service.yaml")
         api_service["spec"]["service"]["port"] = self.ports["aggregated"]
         await cluster.apply(api_service)
-        await self.paddock.start()
+
+    async def until_available(self) -> None:
         await eventually(self._is_available, "the APIService is available", timeout=90)
 
     async def stop(self) -> None:

@@ -1,10 +1,12 @@
 """Requests of administrators and their results, as the resource ``actions`` has them (ACT-1)."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import msgspec
 
 from core.ids import QueuePath
+from core.queues.closing import in_force
 from core.queues.queue import Closure
 from extender.actions.stored import (
     LONGEST_NAME,
@@ -12,10 +14,15 @@ from extender.actions.stored import (
     Actions,
     Moment,
     whole_second,
-    without_ended,
 )
 
+LONGEST_BAR = 30 * 24 * 3600
+"""Seconds for which an id is barred, at most."""
+
 _Queue = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_NAME)]
+_Id = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_NAME)]
+_Namespace = Annotated[str, msgspec.Meta(pattern="^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
+_Bar = Annotated[int, msgspec.Meta(ge=0, le=LONGEST_BAR)]
 _Reason = Annotated[str, msgspec.Meta(max_length=LONGEST_REASON)]
 
 
@@ -29,12 +36,13 @@ class _Request(
 ):
     """Request for an action. ``dry_run``: True to be told the result, and to change nothing."""
 
-    queue: _Queue
     dry_run: bool = False
 
 
 class CloseQueue(_Request, frozen=True, kw_only=True, tag="close"):
     """Close a queue."""
+
+    queue: _Queue
 
     reason: _Reason = ""
     until: Moment | None = None
@@ -43,8 +51,33 @@ class CloseQueue(_Request, frozen=True, kw_only=True, tag="close"):
 class OpenQueue(_Request, frozen=True, kw_only=True, tag="open"):
     """Open a queue."""
 
+    queue: _Queue
 
-Request = CloseQueue | OpenQueue
+
+class EndApplication(_Request, frozen=True, kw_only=True, tag="end"):
+    """End an application (ACT-20)."""
+
+    application: _Id
+    namespace: _Namespace
+    reason: _Reason = ""
+    #: Seconds for which further pods of the id wait.
+    bar: _Bar = 600
+    #: True if pods are deleted, whatever budgets say.
+    force: bool = False
+    #: True if the application may be the one of all pods of a namespace that name none (POD-4).
+    generated: bool = False
+
+
+class LiftBar(_Request, frozen=True, kw_only=True, tag="lift"):
+    """End the bar of an application's id (ACT-22)."""
+
+    application: _Id
+    namespace: _Namespace
+
+
+QueueRequest = CloseQueue | OpenQueue
+ApplicationRequest = EndApplication | LiftBar
+Request = QueueRequest | ApplicationRequest
 
 
 class NotValid(Exception):
@@ -60,6 +93,18 @@ def request_from(body: bytes) -> Request:
     return found
 
 
+def target_of(request: Request) -> str:
+    """Queue, or namespace and id of the application, as the caller wrote them."""
+    if isinstance(request, QueueRequest):
+        return request.queue
+    return f"{request.namespace}/{request.application}"
+
+
+def reason_of(request: Request) -> str:
+    """Reason in the words of the caller; empty for none."""
+    return "" if isinstance(request, OpenQueue | LiftBar) else request.reason
+
+
 def action_of(request: Request) -> str:
     """Name of the action."""
     return str(request.__struct_config__.tag)
@@ -71,12 +116,12 @@ def check_request(request: Request, *, now: float) -> None:
         raise NotValid("until must lie in the future")
 
 
-def changed(actions: Actions, request: Request, path: QueuePath, *, by: str, now: float) -> Actions:
+def changed(actions: Actions, request: QueueRequest, path: QueuePath, *, by: str, now: float) -> Actions:
     """Actions after a request. Equal to those before if it changes nothing (ACT-7). Pure.
 
     ``path``: the queue that the request names, as the tree has it.
     """
-    closed = dict(without_ended(actions, now=now).closed)
+    closed = dict(in_force(actions.closed, now=now))
     match request:
         case CloseQueue(reason=reason, until=until):
             end = whole_second(until.timestamp()) if until is not None else None
@@ -86,7 +131,7 @@ def changed(actions: Actions, request: Request, path: QueuePath, *, by: str, now
                 closed[path] = Closure(by[:LONGEST_NAME], since, reason, end)
         case OpenQueue():
             closed.pop(path, None)
-    return Actions(closed)
+    return replace(actions, closed=closed)
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -96,8 +141,16 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     api_version: str
     #: Name of the action.
     action: str
-    #: Path of the queue.
+    #: Path of the queue; for an application, that of its queue.
     queue: str
+    #: Application; absent for an action on a queue.
+    namespace: str | msgspec.UnsetType = msgspec.UNSET
+    application: str | msgspec.UnsetType = msgspec.UNSET
+    #: Controllers of its pods, which create new ones.
+    controllers: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    #: Pods that are ended, and pods that stay, as ``namespace/name``: the first `PODS_SHOWN`.
+    pods: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    left: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     #: True if something changes by it.
     changed: bool
     dry_run: bool

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from core.errors import PaddockError
+from core.ids import AppId
 from extender.actions.stored import (
     CONFIG_MAP,
     KEY,
@@ -18,7 +19,7 @@ from extender.actions.stored import (
     Unreadable,
     actions_from,
     text_of,
-    without_ended,
+    without_past,
 )
 from extender.kube.connection.api import (
     Conflict,
@@ -59,7 +60,8 @@ class ActionStore:
     """The ConfigMap, as last read.
 
     ``learn(actions)``: called after the first read, and after each change.
-    ``leads``: True while this instance may write. ``wall``: seconds since the epoch.
+    ``leads``: True while this instance may write. ``ends(app_id)``: True while an application of that id is
+    being ended. ``wall``: seconds since the epoch.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class ActionStore:
         *,
         learn: Callable[[Actions], None],
         leads: Callable[[], bool],
+        ends: Callable[[AppId], bool],
         wall: Callable[[], float],
         reporter: Reporter,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
@@ -81,6 +84,7 @@ class ActionStore:
         self._folder = f"/api/v1/namespaces/{segment(namespace)}/configmaps"
         self._learn = learn
         self._leads = leads
+        self._ends = ends
         self._wall = wall
         self._sleep = sleep
         self._actions = Actions()
@@ -199,13 +203,15 @@ class ActionStore:
         """Remove entries that have ended, so that they leave room for others."""
         while True:
             await self._sleep(TIDIED_EVERY)
-            now = self._wall()
-            if self._leads() and not self.problem and without_ended(self._actions, now=now) != self._actions:
+            if self._leads() and not self.problem and self._without_past(self._actions) != self._actions:
                 try:
-                    await self.changed(lambda actions: without_ended(actions, now=self._wall()))
+                    await self.changed(self._without_past)
                 except PaddockError as error:
                     self.problem = str(error)
                     self._stale.set()
+
+    def _without_past(self, actions: Actions) -> Actions:
+        return without_past(actions, now=self._wall(), ends=self._ends)
 
 
 def _config_map_from(raw: bytes) -> _ConfigMap:

@@ -21,6 +21,8 @@ COMMANDS = {
     "wait": ("apps", "wait"),
     "open": ("service", "open_page"),
     "close-queue": ("closing", "close_queue"),
+    "end": ("ending", "end"),
+    "lift": ("ending", "lift"),
     "open-queue": ("closing", "open_queue"),
     "version": ("service", "version"),
     "completion": ("completion", "completion"),

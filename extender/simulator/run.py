@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from core.errors import PaddockError
-from extender.simulator.administration import close_queue, open_queue
+from extender.simulator.administration import close_queue, end_application, lift_bar, open_queue
 from extender.simulator.cluster.api_server import Refusal
 from extender.simulator.cluster.played_objects import Pod
 from extender.simulator.expectations import Expectations
@@ -132,6 +132,10 @@ class _Run:
         for closing in step.close:
             self._try(closing.line, f"{path}.close", partial(close_queue, cluster, closing))
         self._each(step.open, f"{path}.open", partial(open_queue, cluster))
+        for ending in step.end:
+            self._try(ending.line, f"{path}.end", partial(end_application, cluster, ending))
+        for lifting in step.lift:
+            self._try(lifting.line, f"{path}.lift", partial(lift_bar, cluster, lifting))
 
     def _change_nodes(self, step: Step, path: str) -> None:
         cluster, api = self._cluster, self._cluster.api

@@ -44,6 +44,7 @@ from extender.wire.objects.constraints import (
     controller_of,
     has_volumes,
     is_complex,
+    named_controller,
     required_node_of,
     requirements_from,
 )
@@ -135,6 +136,7 @@ def pod_from(pod: WirePod) -> PodFacts:
         priority_class=intern(spec.priority_class_name),
         required_node=required_node_of(spec) if controller is not None else NO_NODE,
         daemon_set=controller,
+        controller=named_controller(meta.owner_references) if meta.owner_references else "",
         complex=is_complex(spec) or constraints.unread,
         has_volumes=has_volumes(spec),
         grace=_DEFAULT_GRACE if (grace := spec.termination_grace_period_seconds) is None else grace,

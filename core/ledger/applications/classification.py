@@ -70,10 +70,9 @@ def take_in(state: State, record: PodRecord) -> Rounds:
 
     A pod behind a foreign gate is no ask yet and creates nothing (POD-20).
     """
+    node = record.node
     comes = (
-        record.membership.application is None
-        and record.membership.managed
-        and bool(record.node or record.is_ask)
+        record.membership.application is None and record.membership.managed and bool(node or record.is_ask)
     )
     if comes:
         join(state, record, application_for(state, record))
@@ -91,7 +90,7 @@ def take_in(state: State, record: PodRecord) -> Rounds:
         if application.refusal is not None:
             report_rejection(state, record, application)
         _report_fallback(state, record, application)
-        if comes and record.node:
+        if comes and node:
             report_forced(state, record)
 
 

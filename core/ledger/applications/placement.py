@@ -3,6 +3,7 @@
 from core.ids import RECOVERY_QUEUE, QueuePath
 from core.instants import has_come
 from core.ledger.admission.requests import request_cycle
+from core.ledger.applications.bars import refusal_of_bar
 from core.ledger.applications.index import end_namespace_wait, note_placed, note_unplaced
 from core.ledger.applications.lifecycle import fire
 from core.ledger.applications.queues import queue_for, refusal_of_queues
@@ -19,7 +20,7 @@ from core.ledger.touched import touch
 from core.ledger.usage.counters import recount_people
 from core.queues.placement.refusals import refusal_of_move, refusal_of_unread, refusal_of_user
 from core.queues.placement.rules import Chosen, PlacementRequest, decide_queue
-from core.reasons import Code, Refusal
+from core.reasons import WAITS, Refusal
 from core.workload.application import Application
 from core.workload.states import Move
 
@@ -86,7 +87,7 @@ def _spared(state: State, application: Application) -> Refusal | None:
 def refuse(state: State, application: Application, refusal: Refusal) -> None:
     """Note why an application has no queue. Placeholders from before a restart are deleted."""
     before, application.refusal = application.refusal, refusal
-    if refusal.code is not Code.NOT_READY:
+    if refusal.code not in WAITS:
         if before is None or before.text != refusal.text:
             report_later(state, application)
         fire(state, application, Move.REJECT)
@@ -94,7 +95,8 @@ def refuse(state: State, application: Application, refusal: Refusal) -> None:
 
 
 def _not_yet(state: State, application: Application) -> Refusal | None:
-    return refusal_of_unread(
+    barred = refusal_of_bar(state, application) if state.applications.endings else None
+    return barred or refusal_of_unread(
         application.namespace,
         awaits_namespace=awaits_namespace(state, application),
         awaits_pods=awaits_pods(state, application),

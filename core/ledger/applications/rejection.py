@@ -11,7 +11,7 @@ from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import cancel_timer, set_timer, take_due
 from core.ledger.state.timers import TimerKind
-from core.reasons import Code, Refusal
+from core.reasons import WAITS, Refusal
 from core.workload.application import Application
 
 REASON = "ApplicationRejected"
@@ -48,7 +48,7 @@ def _mark_again(state: State, record: PodRecord) -> None:
 def rejection_of(record: PodRecord, application: Application) -> Refusal | None:
     """Rejection of an application, if it concerns a pod. None for a pod that runs or terminates."""
     refusal = application.refusal
-    if refusal is None or refusal.code is Code.NOT_READY or (application.queue and not application.forced):
+    if refusal is None or refusal.code in WAITS or (application.queue and not application.forced):
         return None
     return None if record.node or record.facts.deleting else refusal
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from core.ids import AppId, PodUid, QueuePath
 from core.ledger.admission.gate_status import long_hold_due
+from core.ledger.applications.bars import next_bar_end
 from core.ledger.applications.lifecycle import state_ends
 from core.ledger.applications.queues import next_opening
 from core.ledger.applications.rejection import MARKED_APART, rejection_of
@@ -205,6 +206,13 @@ def _unplaced_due(state: State, uid: PodUid) -> float | None:
     return _as_set(state, TimerKind.UNPLACED, uid) if is_filed else None
 
 
+def _ending_due(state: State, uid: PodUid) -> float | None:
+    """Time that is set for a pod of an application that is ended. No other pod has one."""
+    record = state.pods.records.get(uid)
+    application = state.application_of(record) if record is not None else None
+    return timer_at(state, TimerKind.ENDING, uid) if application is not None and application.ends else None
+
+
 def _as_set(state: State, kind: TimerKind, uid: PodUid) -> float:
     """Time that is set, which nothing else records. There must be one."""
     held = timer_at(state, kind, uid)
@@ -246,6 +254,8 @@ EXPECTED: Mapping[TimerKind, Expected] = {
     TimerKind.CYCLE: Expected(_none, _cycle_due),
     TimerKind.QUOTA_RECLAIM: Expected(_none, _reclaim_due),
     TimerKind.QUEUE_OPENS: Expected(_one, lambda state, _: next_opening(state)),
+    TimerKind.BAR_ENDS: Expected(_one, lambda state, _: next_bar_end(state)),
+    TimerKind.ENDING: Expected(lambda state: state.pods.records, _ending_due),
     TimerKind.ATTEMPT: Expected(_one, _first_attempt),
     TimerKind.AGE: Expected(_one, _first_age),
 }

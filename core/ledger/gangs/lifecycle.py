@@ -35,7 +35,7 @@ def begin(state: State, application: Application) -> None:
     if application.id.recovered or application.queue is None:
         disperse(state, application)
         return
-    if gang is None or application.gang_progress is not None:
+    if gang is None or application.gang_progress is not None or application.ends:
         return
     lifetime = max(_SHORTEST, gang.policy.placeholder_timeout - (state.now - application.submitted))
     gang_progress = application.gang_progress = gang_progress_of(gang, lifetime=lifetime, now=state.now)

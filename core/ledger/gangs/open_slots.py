@@ -12,7 +12,7 @@ from core.ledger.gangs.index import progress_of
 from core.ledger.gangs.reports import count_cancelled
 from core.ledger.gangs.slots import call_again_at, overdue_at, time_slot
 from core.ledger.node_reservation.reservation import nominate, note_reserved_node, take_back
-from core.ledger.outcomes import Purpose
+from core.ledger.outcomes import Purpose, RecordPurpose
 from core.ledger.pods.record import PodRecord, Slot
 from core.ledger.pods.reports import write
 from core.ledger.state.admission import CycleReason
@@ -102,7 +102,7 @@ def _cancel(state: State, member: PodRecord, slot: Slot) -> None:
     if is_free and not member.node_reservation.node and member.admission.reservation is None:
         note_reserved_node(state, member, slot.node)
     reserved = member.node_reservation.node
-    purpose = Purpose.NODE_RESERVATION if reserved else Purpose.WITHDRAWAL
+    purpose: RecordPurpose = Purpose.NODE_RESERVATION if reserved else Purpose.WITHDRAWAL
     write(state, member, purpose, (RESERVED_NODE, reserved or None), (REPLACES, None))
     touch(state, member)
     request_cycle(state, CycleReason.GROUP_CHANGED)

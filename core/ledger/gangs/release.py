@@ -10,7 +10,7 @@ from core.ledger.pods.reports import GANG_SCHEDULING, post
 from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
 from core.ledger.touched import touch
-from core.reasons import Code
+from core.reasons import WAITS
 from core.workload.application import Application
 from core.workload.gangs.phase import GangEvent
 from core.workload.gangs.progress import GangProgress, gang_progress_of
@@ -68,7 +68,7 @@ def release_again(state: State, app_id: AppId, gang_progress: GangProgress) -> N
 def disperse(state: State, application: Application) -> None:
     """Delete the placeholders of an application that no queue takes any more, and end its gang (F-1)."""
     gang, refusal = application.gang, application.refusal
-    waits = not application.id.recovered and (refusal is None or refusal.code is Code.NOT_READY)
+    waits = not application.id.recovered and (refusal is None or refusal.code in WAITS)
     if gang is None or application.gang_progress is not None or not application.holders or waits:
         return
     gang_progress = application.gang_progress = gang_progress_of(gang, lifetime=0.0, now=state.now)

@@ -125,6 +125,8 @@ class Membership:
     rejected_for: str = ""
     #: Time at which marking it Failed was last requested, in seconds; None if never.
     failing_since: float | None = None
+    #: Number of evictions that failed after its application was ended (ACT-23).
+    evictions_refused: int = 0
     #: Labels with which it was taken into its application; None before that.
     taken_as: Labelled | None = None
     #: Labels that it has now; None if they are unchanged (F-23).

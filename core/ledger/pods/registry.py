@@ -2,6 +2,7 @@
 
 from core.ids import PodUid
 from core.ledger.applications.classification import classify, leave, take_in
+from core.ledger.applications.ending import follow_ending, note_left
 from core.ledger.applications.membership import application_of_bodies, taken_facts
 from core.ledger.applications.rejection import forget_rejection
 from core.ledger.applications.relabelled import note_labels
@@ -46,14 +47,17 @@ def refresh(state: State, record: PodRecord) -> Rounds:
     if is_shown and membership.application is not None:
         state.applications.known[membership.application].was_shown = True
     note_labels(state, record)
-    if record.node or record.facts.deleting:
+    node = record.node
+    if node or record.facts.deleting:
         give_back(state, record)
     elif record.admission.reservation is not None:
         run_or_stop(state, record, runs=time_runs(record))
     touch(state, record)
-    if record.node and not record.membership.managed:
+    if state.applications.endings:
+        yield from follow_ending(state, record)
+    if node and not record.membership.managed:
         yield
-        yield from check_slots_on(state, record.node)
+        yield from check_slots_on(state, node)
 
 
 def _forget_invention(state: State, invented: Application) -> Rounds:
@@ -76,7 +80,7 @@ def delete_pod(state: State, uid: PodUid) -> Rounds:
 
 def forget(state: State, record: PodRecord) -> Rounds:
     """Drop a record, with everything that it holds and that was promised to it."""
-    facts = record.facts
+    facts, app_id = record.facts, record.membership.application
     give_back(state, record)
     note_leaving(state, record)
     unmark(state, record)
@@ -93,6 +97,8 @@ def forget(state: State, record: PodRecord) -> Rounds:
     forget_belief(state, record)
     forget_rejection(state, record)
     _forget_name(state, (facts.namespace, facts.name), facts.uid)
+    if state.applications.endings:
+        yield from note_left(state, record, app_id)
 
 
 def _forget_name(state: State, name: tuple[str, str], uid: PodUid) -> None:

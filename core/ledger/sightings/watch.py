@@ -11,6 +11,7 @@ from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.admission.scheduler_failures import note_failure, note_refusal
 from core.ledger.applications.classification import place_gangs
+from core.ledger.applications.ending import resume_endings
 from core.ledger.applications.forced import let_in_what_runs
 from core.ledger.applications.membership import application_of_bodies
 from core.ledger.gangs.lifecycle import begin_all
@@ -145,6 +146,7 @@ def _end_list(state: State, uids: frozenset[PodUid]) -> Rounds:
         yield
         yield from resume_slots(state)
         touch_all_groups(state)
+        yield from resume_endings(state)
 
 
 def _outlasts_list(state: State, record: PodRecord) -> bool:

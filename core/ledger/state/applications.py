@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from core.ids import AppId
 from core.workload.application import Application
+from core.workload.ending import Endings
 
 TERMINATED_AT_MOST = 10_000
 """Ended applications that are still shown. Beyond that, the oldest are forgotten."""
@@ -61,6 +62,8 @@ class Applications:
     terminated: deque[Application] = field(default_factory=deque)
     #: Characters that users wrote in the applications that have ended.
     terminated_text: int = 0
+    #: Orders of administrators to end applications (ACT-20).
+    endings: Endings = field(default_factory=dict)
     #: Answers of the resolver that are still used, by user.
     resolved: dict[str, Resolved] = field(default_factory=dict)
     #: Users whose groups the resolver was asked for and has not answered.

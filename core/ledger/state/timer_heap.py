@@ -91,7 +91,12 @@ def is_due(state: State, kind: TimerKind) -> bool:
 def take_due(
     state: State,
     kind: Literal[
-        TimerKind.USER_GROUPS, TimerKind.CYCLE, TimerKind.ATTEMPT, TimerKind.AGE, TimerKind.QUEUE_OPENS
+        TimerKind.USER_GROUPS,
+        TimerKind.CYCLE,
+        TimerKind.ATTEMPT,
+        TimerKind.AGE,
+        TimerKind.QUEUE_OPENS,
+        TimerKind.BAR_ENDS,
     ],
 ) -> list[str]: ...
 @overload
@@ -108,7 +113,9 @@ def take_due(
     kind: Literal[TimerKind.POD_GROUP_ATTEMPT, TimerKind.POD_GROUP_LEASE, TimerKind.POD_GROUP_DEGRADED],
 ) -> list[GroupKey]: ...
 @overload
-def take_due(state: State, kind: Literal[TimerKind.DOUBT, TimerKind.REJECTION]) -> list[PodUid]: ...
+def take_due(
+    state: State, kind: Literal[TimerKind.DOUBT, TimerKind.REJECTION, TimerKind.ENDING]
+) -> list[PodUid]: ...
 def take_due(state: State, kind: TimerKind) -> Sequence[TimerKey]:
     """Remove the expired timers of one kind, and return their keys in the order of their times."""
     expired: list[TimerKey] = []

@@ -60,6 +60,10 @@ class TimerKind(IntEnum):
     """Time at which the first closed queue opens by itself."""
     GATE_CONDITION = auto()
     """Condition about a gate that is shut. Stopped while this instance does not act."""
+    BAR_ENDS = auto()
+    """Time at which the first bar of an ended application is over."""
+    ENDING = auto()
+    """Next attempt to end a pod of an application that is ended."""
     LONG_HOLD = auto()
     """Event about a gate that is shut for long. Stopped while this instance does not act."""
 

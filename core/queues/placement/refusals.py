@@ -5,7 +5,7 @@ The ledger makes them when it learns of an application, with its knowledge at th
 
 from collections.abc import Sequence
 
-from core.ids import ROOT, QueuePath
+from core.ids import ROOT, AppId, QueuePath
 from core.queues.placement.rules import is_user_name
 from core.queues.users.identity import Identity
 from core.reasons import Code, Refusal
@@ -59,3 +59,8 @@ def refusal_of_creation(
     if made_below + levels > most_below:
         return Refusal(Code.PLACEMENT_FAILED, TOO_MANY, above)
     return Refusal(Code.PLACEMENT_FAILED, TOO_MANY, ROOT) if made + levels > most else None
+
+
+def refusal_of_ended(app_id: AppId) -> Refusal:
+    """Refusal of the pods of an application that an administrator has ended (ACT-22)."""
+    return Refusal(Code.APPLICATION_ENDED, app_id.name[:_SHOWN], "was ended by an administrator")

@@ -5,35 +5,38 @@ an Event.
 """
 
 import uuid
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from aiohttp import web
 
 from core.errors import PaddockError
 from core.ids import QueuePath
-from core.queues.queue import Queue
 from extender.actions.audit import AuditLine, audit_id, groups_shown, shown
 from extender.actions.requested import (
     CloseQueue,
+    EndApplication,
+    LiftBar,
     NotValid,
     OpenQueue,
     Request,
     Result,
     action_of,
-    changed,
     check_request,
+    reason_of,
     request_from,
+    target_of,
 )
-from extender.actions.stored import Actions, StoreFull
+from extender.actions.stored import StoreFull
 from extender.http.access.delegated import USER
-from extender.http.aggregated import ACTIONS, GROUP, VERSION
+from extender.http.actions.parts import Acting, Refused
+from extender.http.actions.plans import plan_for
+from extender.http.aggregated import ACTIONS
 from extender.http.door import DOOR
 from extender.http.endpoints import Endpoint
 from extender.http.intake import BodyFault, BodyLimits
 from extender.http.statuses import status_response
-from extender.identity.administration import authorize_action, queue_path_from
+from extender.identity.administration import authorize_action
 from extender.identity.caller import AuthenticatedUser
 from extender.identity.delegation import Delegation
 from extender.identity.refusals import AccessRefused
@@ -43,43 +46,6 @@ MOST = 16 * 2**10
 """Bytes of a request, at most."""
 
 _LIMITS = BodyLimits(MOST, MOST)
-_DONE = {"close": "is closed", "open": "is open"}
-_WOULD = {"close": "would be closed", "open": "would be opened"}
-
-Store = Callable[[Callable[[Actions], Actions], bool], Awaitable[tuple[Actions, Actions]]]
-"""Function that stores a change, or computes it if the second argument is True; see `ActionStore.changed`."""
-
-
-class Refused(Exception):
-    """Refusal of a request. ``status``: of the answer. The message repeats nothing of the request."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-@dataclass(frozen=True, slots=True)
-class Acting:
-    """Parts of the process that actions need."""
-
-    #: True if actions are switched on.
-    enabled: Callable[[], bool]
-    #: True if admin ACLs give the right, too.
-    by_acl: Callable[[], bool]
-    #: Why no action can be carried out now, or empty.
-    unready: Callable[[], str]
-    #: Queue of a path, or None.
-    queue: Callable[[str], Queue | None]
-    #: Stores a change.
-    store: Store
-    #: Seconds since the epoch.
-    wall: Callable[[], float]
-    #: Receives each line of the audit log.
-    audit: Callable[[AuditLine], None]
-    #: Each receives the message of an Event.
-    tell_closed: Callable[[str], None]
-    tell_opened: Callable[[str], None]
-    tell_refused: Callable[[str], None]
 
 
 def action_endpoint(acting: Acting, delegation: Delegation) -> Endpoint:
@@ -122,23 +88,17 @@ class _Handling:
         if not self._acting.enabled():
             raise Refused(501, "actions are switched off: paddock.admin.enabled is false")
         asked = self._asked = await self._read()
-        path = queue_path_from(asked.queue)
-        if path is None:
-            raise Refused(400, "queue is not the path of a queue")
         if why := self._acting.unready():
             raise Refused(503, why)
-        await self._authorize(user, path)
-        before, after = await self._stored(user, asked, path)
-        is_changed = before.closed.get(path) != after.closed.get(path)
-        message = self._sentence(asked, path, is_changed=is_changed)
-        return Result(
-            api_version=f"{GROUP}/{VERSION}",
-            action=action_of(asked),
-            queue=path,
-            changed=is_changed,
-            dry_run=asked.dry_run,
-            message=message,
-        )
+        plan = plan_for(self._acting, asked, by=user.name)
+        await self._authorize(user, plan.queue)
+        try:
+            before, after = await self._acting.store(plan.change, asked.dry_run)
+        except StoreFull as error:
+            raise Refused(409, str(error)) from None
+        except PaddockError as error:
+            raise Refused(503, f"{error}: repeat the request") from None
+        return plan.result(before, after)
 
     async def _read(self) -> Request:
         try:
@@ -161,39 +121,12 @@ class _Handling:
         queue = self._acting.queue(path) if self._acting.by_acl() else None
         return [(each.spec.submit_acl, each.spec.admin_acl) for each in queue.chain] if queue else ()
 
-    async def _stored(
-        self, user: AuthenticatedUser, asked: Request, path: QueuePath
-    ) -> tuple[Actions, Actions]:
-        def change(actions: Actions) -> Actions:
-            if self._acting.queue(path) is None and not (
-                isinstance(asked, OpenQueue) and path in actions.closed
-            ):
-                raise Refused(404, "there is no such queue")
-            return changed(actions, asked, path, by=user.name, now=self._acting.wall())
-
-        try:
-            return await self._acting.store(change, asked.dry_run)
-        except StoreFull as error:
-            raise Refused(409, str(error)) from None
-        except PaddockError as error:
-            raise Refused(503, f"{error}: repeat the request") from None
-
-    def _sentence(self, asked: Request, path: QueuePath, *, is_changed: bool) -> str:
-        action = action_of(asked)
-        if not is_changed:
-            text = f"{path} {_DONE[action]} already"
-        else:
-            text = f"{path} {(_WOULD if asked.dry_run else _DONE)[action]}"
-        queue = self._acting.queue(path)
-        above = next((each.path for each in queue.chain[1:] if each.closed), "") if queue else ""
-        return f"{text}, but {above} above it is closed" if above and action == "open" else text
-
     # -- notes -----------------------------------------------------------------------------------------------
 
     def _note(self, user: AuthenticatedUser, result: str, status: int, message: str) -> None:
         asked, now = self._asked, self._acting.wall()
         groups, left_out = groups_shown(user.groups)
-        reason = asked.reason if isinstance(asked, CloseQueue) else ""
+        reason = reason_of(asked) if asked else ""
         self._acting.audit(
             AuditLine(
                 time=datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds"),
@@ -202,12 +135,12 @@ class _Handling:
                 groups_left_out=left_out,
                 source=shown(self._request.remote or ""),
                 action=action_of(asked) if asked else "",
-                target=shown(asked.queue) if asked else "",
+                target=shown(target_of(asked)) if asked else "",
                 reason=reason,
                 dry_run=bool(asked and asked.dry_run),
                 result=result,
                 status=status,
-                message=message,
+                message=shown(message),
                 request_id=audit_id(self._request.headers.getall("Audit-Id", [])) or str(uuid.uuid4()),
             )
         )
@@ -218,15 +151,22 @@ class _Handling:
         """Have an Event posted. Texts of the caller are cut to one line."""
         by = _plain(user.name)
         if result == "refused":
-            text = f"{action_of(asked)} {_plain(asked.queue)}, asked for by {by}, was refused: {message}"
+            text = f"{action_of(asked)} {_plain(target_of(asked))}, asked for by {by}, was refused: {message}"
             self._acting.tell_refused(text)
-        elif isinstance(asked, CloseQueue):
-            why = f": {_plain(asked.reason)}" if asked.reason else ""
-            self._acting.tell_closed(f"{message}, by {by}{why}")
-        else:
-            self._acting.tell_opened(f"{message}, by {by}")
+            return
+        why = f": {_plain(reason)}" if (reason := reason_of(asked)) else ""
+        text = f"{_plain(message)}, by {by}{why}"
+        match asked:
+            case CloseQueue():
+                self._acting.tell_closed(text)
+            case OpenQueue():
+                self._acting.tell_opened(text)
+            case EndApplication():
+                self._acting.tell_ended(text)
+            case LiftBar():
+                self._acting.tell_lifted(text)
 
 
 def _plain(text: str) -> str:
     """Text of a caller for an Event: one line of printable characters, cut."""
-    return "".join(each if each.isprintable() else "?" for each in text[:128])
+    return "".join(each if each.isprintable() else "?" for each in text[:256])

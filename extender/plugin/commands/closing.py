@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -38,26 +39,40 @@ def close_queue(
         order["reason"] = reason
     if until:
         order["until"] = _moment(until)
-    return _acted(server, order)
+    return acted(server, order)
 
 
 def open_queue(server: Server, asked: Asked, name: Name, dry_run: DryRun = False) -> Result:
     """Open a queue that was closed."""
-    return _acted(server, {"action": "open", "queue": name, "dryRun": dry_run})
+    return acted(server, {"action": "open", "queue": name, "dryRun": dry_run})
 
 
-def _acted(server: Server, order: dict[str, Any]) -> Result:
+def acted(server: Server, order: dict[str, Any]) -> Result:
+    """Have an action carried out. Raises `Problem`."""
     found = server.act(json.dumps(order).encode())
     text = found["message"] + (" (dry run)" if found["dryRun"] else "")
-    return Result("Action", [found], [f"queue/{found['queue']}"], [text], single=True)
+    name = f"app/{found['application']}" if "application" in found else f"queue/{found['queue']}"
+    return Result("Action", [found], [name], [text, *_listed(found)], single=True)
+
+
+def _listed(found: dict[str, Any]) -> Iterator[str]:
+    """Lines for the pods of an application that is ended, and for the controllers that replace them."""
+    yield from (f"  ends   {each}" for each in found.get("pods", ()))
+    yield from (f"  stays  {each}" for each in found.get("left", ()))
+    yield from (f"  new pods of {each} will wait" for each in found.get("controllers", ()))
+
+
+def span_of(text: str) -> int | None:
+    """Seconds of a span such as 2h; None for another text."""
+    span = _SPAN.fullmatch(text)
+    return int(span[1]) * _SECONDS[span[2]] if span is not None else None
 
 
 def _moment(text: str) -> str:
     """Time as RFC 3339 writes it. Raises `Problem`."""
-    span = _SPAN.fullmatch(text)
+    span = span_of(text)
     if span is not None:
-        end = datetime.now(UTC) + timedelta(seconds=int(span[1]) * _SECONDS[span[2]])
-        return end.isoformat(timespec="seconds")
+        return (datetime.now(UTC) + timedelta(seconds=span)).isoformat(timespec="seconds")
     try:
         found = datetime.fromisoformat(text)
     except ValueError:

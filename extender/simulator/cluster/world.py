@@ -4,13 +4,14 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from core.decisions.preemption.planning import Outcome
-from core.ids import QueuePath
+from core.ids import AppId, QueuePath
 from core.ledger.effects import Effect
 from core.ledger.events import ActionsRead
 from core.ledger.pods.record import PodRecord
 from core.queues.queue import Closure
 from core.workload.budget import BudgetFacts
 from core.workload.daemon_set import DaemonSetFacts
+from core.workload.ending import Ending
 from extender.simulator.cluster.api_server import PlayedApi
 from extender.simulator.cluster.budgets import PlayedBudgets
 from extender.simulator.cluster.clock import Clock, HandLoop
@@ -61,3 +62,5 @@ class World:
     daemon_sets: tuple[DaemonSetFacts, ...]
     #: Closed queues, as the store of actions has them.
     closures: dict[QueuePath, Closure] = field(default_factory=dict)
+    #: Orders to end applications.
+    endings: dict[AppId, Ending] = field(default_factory=dict)

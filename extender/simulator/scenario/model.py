@@ -14,6 +14,7 @@ from core.errors import PaddockError
 from core.reasons import Code
 from extender.queueconfig.problems import shown
 from extender.simulator.scenario import checks
+from extender.simulator.scenario.action_entries import CloseEntry, EndEntry, LiftEntry
 from extender.simulator.scenario.checks import ConfigText, Resize
 from extender.simulator.scenario.cluster_entries import (
     POLICIES,
@@ -183,6 +184,8 @@ class PodEntry:
     tolerations: tuple[Annotated[Given, as_given(TolerationEntry, last=checks.tolerates_something)], ...] = ()
     #: True if a DaemonSet made the pods.
     daemon_set: Switch = False
+    #: Controller that the pods name, as ``Kind.group/name``; None for none.
+    controller: MaybeText = None
     #: The only node that the pods may run on; None for any.
     required_node: NodeRef = None
     #: Time from the Binding to Succeeded, in milliseconds; None for ever.
@@ -195,22 +198,6 @@ class PodEntry:
     scheduler_name: Annotated[str, PlainValidator(lambda value: text(value) or "yunikorn")] = "yunikorn"
     #: Mapping that is merged into the spec of the pods.
     spec: Annotated[Mapping[str, Any], PlainValidator(checks.pod_spec)] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CloseEntry:
-    """A line of ``close``."""
-
-    #: Line of the entry in the file.
-    line: Line
-    #: Path of the queue.
-    queue: RequiredText
-    #: User who closes it.
-    by: Text = "admin"
-    #: Reason in the user's words; empty for none.
-    reason: Text = ""
-    #: Time at which it opens by itself, in milliseconds from the start; None for never.
-    until: MaybeDuration = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +296,10 @@ class Step:
     close: tuple[Annotated[CloseEntry, entry(CloseEntry)], ...] = ()
     #: Queues that an administrator opens.
     open: Names = ()
+    #: Applications that an administrator ends.
+    end: tuple[Annotated[EndEntry, entry(EndEntry)], ...] = ()
+    #: Applications whose bar an administrator lifts.
+    lift: tuple[Annotated[LiftEntry, entry(LiftEntry)], ...] = ()
     #: Nodes that are added.
     add_nodes: Nodes = ()
     #: Nodes that are removed.

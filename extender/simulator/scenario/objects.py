@@ -59,6 +59,8 @@ def pod_object(entry: PodEntry, name: str, classes: Mapping[str, Json], *, at: i
     if entry.daemon_set:
         meta["ownerReferences"] = [owner_reference(entry)]
         meta["labels"][DAEMON_SET_LABEL] = entry.name
+    elif entry.controller is not None:
+        meta["ownerReferences"] = [_controller(entry.controller)]
     spec = {**_spec(entry, classes), **entry.spec}
     if node is not None:
         spec["nodeName"] = node
@@ -66,6 +68,14 @@ def pod_object(entry: PodEntry, name: str, classes: Mapping[str, Json], *, at: i
     if spec.get("schedulingGates"):
         status["conditions"] = [GATED]
     return {"metadata": {key: value for key, value in meta.items() if value}, "spec": spec, "status": status}
+
+
+def _controller(text: str) -> Json:
+    """Owner reference of a played controller. ``text``: ``Kind.group/name``."""
+    typed, _, name = text.partition("/")
+    kind, _, group = typed.partition(".")
+    version = f"{group}/v1" if group else "v1"
+    return {"apiVersion": version, "kind": kind, "name": name, "uid": f"uid-of-{name}", "controller": True}
 
 
 def admitted(body: Json, classes: Mapping[str, Json], *, at: int) -> Json:

@@ -90,6 +90,15 @@ def controller_of(owners: Iterable[OwnerReference]) -> Controller | None:
     return None
 
 
+def named_controller(owners: Iterable[OwnerReference]) -> str:
+    """Controller of a pod as ``Kind.group/name``, as kubectl names objects; empty without one (ACT-21)."""
+    for owner in owners:
+        if owner.controller:
+            group = owner.api_version.rpartition("/")[0]
+            return f"{owner.kind}.{group}/{owner.name}" if group else f"{owner.kind}/{owner.name}"
+    return ""
+
+
 def required_node_of(spec: PodSpec) -> NodeName:
     """The only node that the required affinity allows by name, or `NO_NODE`.
 

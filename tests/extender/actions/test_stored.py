@@ -1,12 +1,14 @@
 """ACT-4, ACT-5: the stored text is bounded, and read strictly."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from core.ids import QueuePath
+from core.ids import AppId, QueuePath
 from core.queues.queue import Closure
+from core.workload.ending import Ending
 from extender.actions.stored import (
     LONGEST_REASON,
     MOST_BYTES,
@@ -16,11 +18,13 @@ from extender.actions.stored import (
     Unreadable,
     actions_from,
     text_of,
-    without_ended,
+    without_past,
 )
 
 START = 1_767_225_600.0
 A = QueuePath("root.a")
+ONE = AppId("one", "a")
+ENDING = Ending("ann", START, START + 600, START - 60, "root.a", "runaway")
 ENTRY: dict[str, Any] = {"queue": "root.a", "by": "ann", "since": "2026-01-01T00:00:00Z"}
 
 
@@ -51,7 +55,7 @@ def test_nothing_stored_is_nothing_ordered() -> None:
         pytest.param("", id="empty"),
         pytest.param("[]", id="a list"),
         pytest.param("{}", id="no version"),
-        pytest.param('{"version": 2}', id="a later version"),
+        pytest.param('{"version": 3}', id="a later version"),
         pytest.param(of(ended=[]), id="a member of a later version"),
         pytest.param(of({**ENTRY, "force": True}), id="an unknown member of an entry"),
         pytest.param(of({"queue": "root.a"}), id="an entry without its user"),
@@ -95,5 +99,53 @@ def test_as_many_as_there_is_place_for_are_read_again() -> None:
 
 def test_what_has_ended_is_left_out() -> None:
     ends = Actions({A: Closure("ann", START, until=START + 60), QueuePath("root.b"): Closure("ann", START)})
-    assert without_ended(ends, now=START + 59) == ends
-    assert set(without_ended(ends, now=START + 60).closed) == {"root.b"}
+    assert without_past(ends, now=START + 59, ends=_none) == ends
+    assert set(without_past(ends, now=START + 60, ends=_none).closed) == {"root.b"}
+
+
+@pytest.mark.rule("ACT-4")
+def test_an_order_stays_until_its_application_has_ended_and_its_bar_is_over() -> None:
+    actions = Actions({}, {ONE: ENDING})
+    assert without_past(actions, now=START + 599, ends=_none) == actions
+    assert without_past(actions, now=START + 600, ends=lambda app_id: app_id == ONE) == actions
+    assert without_past(actions, now=START + 600, ends=_none) == Actions()
+
+
+def _none(_: AppId) -> bool:
+    return False
+
+
+@pytest.mark.rule("ACT-3")
+def test_an_ended_application_is_read_again_and_the_older_version_is_read() -> None:
+    actions = Actions(
+        {A: Closure("ann", START)}, {ONE: ENDING, AppId("one", "b"): replace(ENDING, force=True)}
+    )
+    assert actions_from(text_of(actions)) == actions
+    assert actions_from(of(ENTRY)) == Actions({A: Closure("ann", START)})
+
+
+@pytest.mark.rule("ACT-5")
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"until": None}, id="no end of the bar"),
+        pytest.param({"through": "2026-01-01T00:00:00"}, id="a time without a zone"),
+        pytest.param({"queue": "ROOT"}, id="a path that no queue has"),
+        pytest.param({"namespace": ""}, id="no namespace"),
+        pytest.param({"pods": []}, id="an unknown member"),
+        pytest.param({}, id="an entry of a later version"),
+    ],
+)
+def test_an_ended_application_is_read_strictly(change: dict[str, Any]) -> None:
+    found = json.loads(text_of(Actions({}, {ONE: ENDING})))
+    found["endedApplications"][0] |= change
+    found["version"] = 2 if change else 1
+    with pytest.raises(Unreadable):
+        actions_from(json.dumps(found))
+
+
+def test_no_application_is_named_twice() -> None:
+    found = json.loads(text_of(Actions({}, {ONE: ENDING})))
+    found["endedApplications"] *= 2
+    with pytest.raises(Unreadable, match="twice"):
+        actions_from(json.dumps(found))

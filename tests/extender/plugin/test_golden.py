@@ -56,6 +56,15 @@ def done(action: str, message: str, *, changed: bool = True, dry: bool = False) 
     }
 
 
+def ended(message: str, *, dry: bool = False) -> dict[str, Any]:
+    pods = {
+        "pods": [f"team/{HOSTILE}", "team/two"],
+        "left": ["team/agent"],
+        "controllers": [f"Job.batch/{BIDI}"],
+    }
+    return done("end", message, dry=dry) | {"application": "spark-1", "namespace": "team"} | pods
+
+
 REFUSED = "Error from server (Forbidden): the caller may not do this"
 ACTIONS = {
     "close-queue": (
@@ -74,6 +83,26 @@ ACTIONS = {
         done("close", "root.a is closed already", changed=False),
     ),
     "close-queue-refused": (("close-queue", "root.a"), {"queue": "root.a"}, REFUSED),
+    "end": (
+        ("end", "spark-1", "-n", "team", "--reason", "runaway", "--bar", "5m", "--force"),
+        {"application": "spark-1", "namespace": "team", "bar": 300, "reason": "runaway", "force": True},
+        ended("team/spark-1 is ended (2 pods), and its id is barred until 2027-01-15T08:05:00Z"),
+    ),
+    "end-generated-dry": (
+        ("end", "spark-1", "-n", "team", "--generated", "--dry-run"),
+        {"application": "spark-1", "namespace": "team", "bar": 600, "generated": True, "dryRun": True},
+        ended("team/spark-1 would be ended (2 pods)", dry=True),
+    ),
+    "end-name": (
+        ("end", "spark-1", "-n", "team", "-o", "name"),
+        {"application": "spark-1", "namespace": "team", "bar": 600},
+        ended("team/spark-1 is ended (2 pods)"),
+    ),
+    "lift": (
+        ("lift", "spark-1", "-n", "team"),
+        {"application": "spark-1", "namespace": "team"},
+        done("lift", "team/spark-1 is barred no more") | {"application": "spark-1"},
+    ),
     "close-queue-hostile": (
         ("close-queue", "root.a"),
         {"queue": "root.a"},

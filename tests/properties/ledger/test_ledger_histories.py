@@ -24,6 +24,7 @@ from core.queues.queue import Closure
 from core.reasons import Code, Refusal, SentRefusal
 from core.workload.budget import BudgetFacts
 from core.workload.daemon_set import Controller, DaemonSetFacts, DaemonSetKey
+from core.workload.ending import Ending
 from core.workload.gangs.gang import GroupSource, Misdefined, PodGroup
 from core.workload.gangs.progress import names_of
 from core.workload.nodes.node import NodeFacts
@@ -100,6 +101,7 @@ def any_pod(draw: st.DrawFn) -> PodFacts:
         pod_group=draw(st.sampled_from(POD_GROUPS)),
         preempted_for=draw(st.sampled_from(["", "", "", *UIDS, "root.p"])),
         preempted_plan=draw(st.sampled_from(["", "1-a", "2-b"])),
+        controller=draw(st.sampled_from(["", "", "Job.batch/j", "ReplicaSet.apps/r"])),
         required_node=draw(st.sampled_from([NO_NODE, NO_NODE, NO_NODE, *NODES])),
         daemon_set=draw(st.none() | st.builds(Controller, letters, letters)),
         labels=draw(st.sampled_from([{}, {"app": "agents"}])),
@@ -148,6 +150,16 @@ terms = st.builds(Terms, st.integers(0, 3), least, st.sampled_from([None, 5.0]))
 selectors = st.sampled_from([None, ()])
 closures = st.builds(
     Closure, st.just("ann"), st.just(START), st.just(""), st.sampled_from([None, START + 30])
+)
+endings = st.builds(
+    Ending,
+    st.just("ann"),
+    st.sampled_from([START, START + 1]),
+    st.sampled_from([START, START + 30, START + 900]),
+    st.sampled_from([0.0, START - 1, START + 600]),
+    st.just("root"),
+    st.just(""),
+    st.booleans(),
 )
 daemon_sets = st.builds(DaemonSetKey, st.just("default"), letters)
 
@@ -201,7 +213,10 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.CleanerDue: (),
     on.ActingBegan: (),
     on.ActingEnded: (),
-    on.ActionsRead: (st.dictionaries(st.sampled_from(["root", "root.p", "root.a", "root.gone"]), closures),),
+    on.ActionsRead: (
+        st.dictionaries(st.sampled_from(["root", "root.p", "root.a", "root.gone"]), closures),
+        st.dictionaries(apps, endings, max_size=2),
+    ),
 }
 """All other events and their parts, except `Configured`, which has its own step."""
 

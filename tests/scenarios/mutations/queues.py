@@ -14,6 +14,7 @@ from core.queues.queue import Queue
 from core.reasons import Code, Refusal
 from core.resource import Resource
 from core.workload.application import Application
+from core.workload.ending import Ending
 from core.workload.pod import PodFacts
 from tests.scenarios.mutations.gangs import has_started
 from tests.scenarios.mutations.ordering import leaf_only
@@ -45,6 +46,13 @@ def _still_dynamic(rule: Rule, queue: Queue, spec: Any) -> None:
     before = queue.dynamic
     rule(queue, spec)
     queue.dynamic = before
+
+
+# -- actions ------------------------------
+
+
+def _without_force(rule: Rule, state: State, record: PodRecord, ending: Ending) -> None:
+    rule(state, record, replace(ending, force=False))
 
 
 # -- applications and their queues ------------------------------
@@ -143,6 +151,14 @@ QUEUES: dict[str, Mutate] = {
     "closed-queue-and-a-gang": answering("queue_is_closed", None),
     "closed-queue-during-a-preemption": answering("queue_is_closed", None),
     "closed-queue-opens-by-itself": answering("queue_opens", None),
+    "ended-application": answering("application_is_barred", None),
+    "ended-application-and-a-daemon-set": answering("pod_is_exempt", False),
+    "ended-application-by-force": replaced("ended_pod_is_evicted", _without_force),
+    "ended-application-during-a-preemption": answering("application_is_barred", None),
+    "ended-application-killed": answering("applications_are_ended", ()),
+    "ended-application-lifted": answering("application_is_barred", None),
+    "ended-application-with-a-budget": answering("endings_go_on", ()),
+    "ended-gang": answering("applications_are_ended", ()),
     "closed-queue-that-returns": replaced("document_is_applied", _opened),
     "draining-takes-no-new-application": placed(_undrained),
     "limit-of-a-group": answering("limit_of_group", None),

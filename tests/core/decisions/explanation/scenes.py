@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from core.decisions.explanation.values import Barrier
-from core.ids import PodUid, QueuePath
+from core.ids import AppId, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
@@ -14,6 +14,7 @@ from core.queues.spec import LimitSpec, QueueSpec
 from core.queues.users.identity import Identity
 from core.reasons import Code
 from core.resource import Limit
+from core.workload.ending import Ending
 from core.workload.gangs.gang import GangStyle, PodGroup
 from core.workload.pod import OWN_GATE
 from tests.builders import START, make_gang, make_ledger, make_node, make_partition, make_pod, make_queue
@@ -86,6 +87,14 @@ def _closed() -> Ledger:
     return cycled(ledger)
 
 
+def _ended() -> Ledger:
+    ledger = make_ledger(make_queue("root.a"))
+    app_id, ending = AppId("app-1", "default"), Ending("ann", START, START + 600, START - 60, "root.a")
+    ledger.apply(on.ActionsRead({}, {app_id: ending}), now=START)
+    observed(ledger, "ask")
+    return cycled(ledger)
+
+
 def _timed_out() -> Ledger:
     world = waiting_gang(2, style=GangStyle.HARD, timeout=5)
     world.bind_placeholders(most=1)
@@ -149,6 +158,7 @@ SCENES: dict[Code, Callable[[], tuple[Ledger, str]]] = {
         ASK,
     ),
     Code.RESERVATION_TIMEOUT: lambda: (_timed_out(), "uid-m1"),
+    Code.APPLICATION_ENDED: lambda: (_ended(), ASK),
     Code.QUEUE_CLOSED: lambda: (_closed(), ASK),
     Code.MAX_APPLICATIONS_REACHED: lambda: (_beside(replace(make_queue("root.a"), max_applications=1)), ASK),
     Code.USER_MAX_APPLICATIONS_REACHED: lambda: (_beside(limited("user", applications=1)), ASK),

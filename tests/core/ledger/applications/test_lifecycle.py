@@ -13,7 +13,7 @@ from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import LimitSpec, QueueSpec
 from core.workload.application import Application
-from core.workload.states import AppState, Move, next_state
+from core.workload.states import ENDED, AppState, Move, next_state
 from tests.builders import START, filtered, make_ledger, make_partition, make_pod, make_queue, woken
 
 A = make_queue("root.a")
@@ -63,6 +63,8 @@ def tick(ledger: Ledger, at: float) -> None:
         (Move.FAIL, AppState.FAILING, AppState.FAILED),
         (Move.FAIL, AppState.COMPLETING, AppState.COMPLETING),
         (Move.FAIL, AppState.RESUMING, AppState.RESUMING),
+        *((Move.END, each, AppState.FAILING) for each in AppState if each not in (*ENDED, AppState.FAILING)),
+        *((Move.END, each, each) for each in (*sorted(ENDED), AppState.FAILING)),
         (Move.RESUME, AppState.NEW, AppState.RESUMING),
         (Move.RESUME, AppState.ACCEPTED, AppState.RESUMING),
         (Move.RESUME, AppState.RUNNING, AppState.RUNNING),

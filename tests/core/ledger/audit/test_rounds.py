@@ -58,6 +58,7 @@ MESSAGES = {
     "preemption.reclaims",
     "cluster.node_set",
     "pods.arrivals",
+    "applications.endings",
     "cycle.running",
     "turns.moved",
     "config.resolver",
@@ -134,7 +135,7 @@ def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
         *("submitted", "starts_at_once", "states"),
         *("awaits_until", "backs_off_until", "pods", "asked", "used", "originator", "gang"),
         *("gang_progress", "holders", "holding", "foreign_pods"),
-        *("forced", "let_in", "groups_assumed", "definer", "passed_over", "was_shown"),
+        *("forced", "let_in", "groups_assumed", "definer", "passed_over", "was_shown", "ends"),
     }
 
 

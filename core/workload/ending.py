@@ -1,0 +1,52 @@
+"""Orders of administrators to end applications (ACT-20). Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.ids import AppId
+from core.workload.pod import PodFacts
+
+SYSTEM = "kube-system"
+_JOB = "Job.batch/"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Order to end an application."""
+
+    #: User who gave it.
+    by: str
+    #: Time of the order, in seconds since the epoch.
+    since: float
+    #: End of the bar, in seconds since the epoch.
+    until: float
+    #: Creation of the application's youngest pod at the order. Younger pods are not ended.
+    through: float
+    #: Path of the queue whose right the order needed.
+    queue: str
+    #: Reason in the user's words; empty for none.
+    reason: str = ""
+    #: True if pods are deleted with their grace period, whatever budgets say.
+    force: bool = False
+
+
+Endings = Mapping[AppId, Ending]
+"""Applications that are ended or barred, by id and namespace."""
+
+
+def is_exempt(pod: PodFacts) -> bool:
+    """True for a pod that no order ends: of kube-system, a mirror pod, or of a DaemonSet."""
+    return pod.namespace == SYSTEM or pod.mirror or pod.daemon_set is not None
+
+
+def is_left_failed(pod: PodFacts) -> bool:
+    """True for a pod that may be marked Failed while it is pending: it has no controller, or a Job.
+
+    Any other controller would replace it at once, and the new pod would only wait as this one does.
+    """
+    return not pod.controller or pod.controller.startswith(_JOB)
+
+
+def concerns(ending: Ending, pod: PodFacts) -> bool:
+    """True if an order is about a pod of its application, by the pod's creation."""
+    return pod.created <= ending.through and not is_exempt(pod)

@@ -1,0 +1,52 @@
+"""Parts of the process that actions need, and the refusal of a request."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from core.ids import AppId
+from core.queues.queue import Queue
+from core.workload.ending import Ending
+from extender.actions.audit import AuditLine
+from extender.actions.ending import EndedApplication
+from extender.actions.stored import Actions
+
+Store = Callable[[Callable[[Actions], Actions], bool], Awaitable[tuple[Actions, Actions]]]
+"""Function that stores a change, or computes it if the second argument is True; see `ActionStore.changed`."""
+
+
+class Refused(Exception):
+    """Refusal of a request. ``status``: of the answer. The message repeats nothing of the request."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Acting:
+    """Parts of the process that actions need."""
+
+    #: True if actions are switched on.
+    enabled: Callable[[], bool]
+    #: True if admin ACLs give the right, too.
+    by_acl: Callable[[], bool]
+    #: Why no action can be carried out now, or empty.
+    unready: Callable[[], str]
+    #: Queue of a path, or None.
+    queue: Callable[[str], Queue | None]
+    #: Live application of an id, or None.
+    application: Callable[[AppId], EndedApplication | None]
+    #: Order about an application that is in force, or None.
+    ending: Callable[[AppId], Ending | None]
+    #: Stores a change.
+    store: Store
+    #: Seconds since the epoch.
+    wall: Callable[[], float]
+    #: Receives each line of the audit log.
+    audit: Callable[[AuditLine], None]
+    #: Each receives the message of an Event.
+    tell_closed: Callable[[str], None]
+    tell_opened: Callable[[str], None]
+    tell_ended: Callable[[str], None]
+    tell_lifted: Callable[[str], None]
+    tell_refused: Callable[[str], None]

@@ -1,0 +1,49 @@
+"""ACT-21: the pods that an order to end an application is about."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.workload.daemon_set import Controller
+from core.workload.ending import Ending, concerns, is_left_failed
+from tests.builders import START, make_pod
+
+ENDING = Ending("ann", START, START + 600, START - 60, "root.a")
+
+
+@pytest.mark.rule("ACT-20")
+@pytest.mark.parametrize(
+    ("created", "concerned"), [(START - 61, True), (START - 60, True), (START - 59, False)]
+)
+def test_an_order_is_about_the_pods_of_its_time(created: float, concerned: bool) -> None:
+    assert concerns(ENDING, replace(make_pod(), created=created)) is concerned
+
+
+@pytest.mark.rule("ACT-21")
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"namespace": "kube-system"}, id="of the system"),
+        pytest.param({"mirror": True}, id="of a kubelet"),
+        pytest.param({"daemon_set": Controller("agents", "uid")}, id="of a DaemonSet"),
+    ],
+)
+def test_pods_that_no_order_is_about(change: dict[str, object]) -> None:
+    pod = replace(make_pod(), created=START - 100)
+    assert concerns(ENDING, pod)
+    assert not concerns(ENDING, replace(pod, **change))  # type: ignore[arg-type]
+
+
+@pytest.mark.rule("ACT-21")
+@pytest.mark.parametrize(
+    ("controller", "fails"),
+    [
+        ("", True),
+        ("Job.batch/one", True),
+        ("Job.batch.volcano.sh/one", False),
+        ("ReplicaSet.apps/one", False),
+        ("Job/batch/one", False),
+    ],
+)
+def test_only_some_pending_pods_are_failed(controller: str, fails: bool) -> None:
+    assert is_left_failed(replace(make_pod(), controller=controller)) is fails
