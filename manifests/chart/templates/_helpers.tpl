@@ -107,6 +107,9 @@ roleRef:
 {{- if and (eq .Values.mode "kubeadm") (ne .Values.tls.source "none") -}}
 {{- fail "in mode kubeadm certificates are files of the nodes: leave tls.source at none" -}}
 {{- end -}}
+{{- if and (eq .Values.scheduler.form "prioritize") .Values.scheduler.percentageOfNodesToScore -}}
+{{- fail "form prioritize scores every node: leave scheduler.percentageOfNodesToScore at 0" -}}
+{{- end -}}
 {{- if and (ne .Values.mode "sidecar") (gt (int .Values.replicas) 1) -}}
 {{- fail "only mode sidecar has a Lease that several replicas follow: set replicas to 1" -}}
 {{- end -}}

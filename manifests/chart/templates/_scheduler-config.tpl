@@ -23,6 +23,9 @@ kind: KubeSchedulerConfiguration
 {{- if $prioritize }}
 # Every node is shown to Paddock, so that the one it ranks first is among them.
 percentageOfNodesToScore: 100
+{{- else if .Values.scheduler.percentageOfNodesToScore }}
+# Fewer names in each call, and fewer nodes to choose from.
+percentageOfNodesToScore: {{ .Values.scheduler.percentageOfNodesToScore }}
 {{- end }}
 # A turn in the queues lasts 2 s; a pod must come back to filter within it.
 podInitialBackoffSeconds: 1

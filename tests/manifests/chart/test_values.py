@@ -113,6 +113,20 @@ def test_markers_and_gates_are_given_by_one_policy(mode: str, gates: bool, expec
     } == (expected)
 
 
+@pytest.mark.parametrize("percentage", [0, 5])
+def test_the_number_of_scored_nodes_is_kube_schedulers_own_unless_it_is_set(percentage: int) -> None:
+    made = one(values("sidecar", scheduler={"percentageOfNodesToScore": percentage}))
+    assert made.error == ""
+    (text,) = [
+        text
+        for each in made.objects
+        if each["kind"] == "ConfigMap"
+        for text in each["data"].values()
+        if "KubeSchedulerConfiguration" in text
+    ]
+    assert yaml.safe_load(text).get("percentageOfNodesToScore", 0) == percentage
+
+
 def test_without_abilities_paddock_has_the_core_role_alone() -> None:
     assert named(switched()["least"], ROLE) == {"paddock-core"}
 
@@ -175,6 +189,10 @@ MISTAKES: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "a Service without TLS": (
         {**IMAGES, "mode": "service", "scheduler": {"form": "scoped"}},
         ("set tls.source to secret or certManager",),
+    ),
+    "fewer nodes where all are ranked": (
+        values("sidecar", scheduler={"form": "prioritize", "percentageOfNodesToScore": 5}),
+        ("leave scheduler.percentageOfNodesToScore at 0",),
     ),
     "two without a Lease": (values("service", replicas=2), ("set replicas to 1",)),
     "TLS of a static pod": (values("kubeadm", tls={"source": "secret"}), ("leave tls.source at none",)),
