@@ -100,7 +100,9 @@ def _down(
     if queue.is_leaf:
         yield Reach(queue, priority, fair_game)
     for path in sorted(queue.children):
-        child = queue.children[path]
+        child = queue.children.get(path)
+        if child is None:
+            continue  # Removed between two slices of a search.
         offset = child.properties.priority_offset
         if path in worth:
             yield from _down(child, worth[path], fair_game, ask, worth)

@@ -22,6 +22,8 @@ NODES_TRIED = 4
 PODS_PER_HOLDER = 200
 """Pods of one application that are compared."""
 
+_COMPARED_PER_UNIT = 5
+
 Gap = LimitKey | str
 """Limit, or resource of a node, of which something is missing."""
 
@@ -56,7 +58,7 @@ def pods_to_end(
         yield 5
         choice = Choice({**gaps, **_lacking(view, known, node)}, node)
         on_node = _on_node(view, node) if node else ()
-        _choose(view, choice, [*candidates, *on_node])
+        yield from _choose(view, choice, [*candidates, *on_node])
         if choice.suffices and (best is None or len(choice.chosen) < len(best.chosen)):
             best = choice
     return tuple(each.uid for each in best.chosen) if best is not None else ()
@@ -77,8 +79,11 @@ def _lacking(view: LedgerView, known: Shortages, node: NodeName) -> dict[Gap, in
     return {name: amount - free.get(name, 0) for name, amount in size if amount > free.get(name, 0)}
 
 
-def _choose(view: LedgerView, choice: Choice, candidates: Iterable[PodRecord]) -> None:
-    """Take the pod that covers most, again and again, then drop those that are not needed."""
+def _choose(view: LedgerView, choice: Choice, candidates: Iterable[PodRecord]) -> Generator[int, None, None]:
+    """Take the pod that covers most, again and again, then drop those that are not needed.
+
+    A step for each pod.
+    """
     left = {each.uid: each for each in candidates}
     while not choice.suffices and left and len(choice.chosen) < ENDED_AT_MOST:
         best = min(
@@ -89,6 +94,7 @@ def _choose(view: LedgerView, choice: Choice, candidates: Iterable[PodRecord]) -
         del left[best.uid]
         choice.chosen.append(best)
         _count(view, choice, best, -1)
+        yield 1 + len(left) // _COMPARED_PER_UNIT
     for each in list(choice.chosen) if choice.suffices else ():
         _count(view, choice, each, 1)
         if choice.suffices:

@@ -1,6 +1,6 @@
 """Case of an ask that wants victims: the facts gathered once for a plan."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 
 from core.decisions.preemption.laws import Wanted
@@ -49,13 +49,32 @@ class Case:
         return free if node != self.held_on or not node else with_capacity(free, dict(self.size.items()))
 
 
+_LEAVES_PER_STEP = 50
+
+
 def case_of(view: LedgerView, record: PodRecord, leaf: Queue) -> Case:
-    """Case of a pending ask in its leaf. Cost: O(queues it can reach)."""
+    """Case of a pending ask in its leaf, at once. Cost: O(queues it can reach)."""
+    steps = gather_case(view, record, leaf)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            case: Case = end.value
+            return case
+
+
+def gather_case(view: LedgerView, record: PodRecord, leaf: Queue) -> Generator[int, None, Case]:
+    """Case of a pending ask in its leaf, in steps of some leaves."""
     settings, size = view.settings.preemption, record.facts.size
     promised, held_on = _held(view, record)
     usage = WhatIf(leaf.chain, size if promised else ZERO)
     fence = fence_of(leaf, priority=record.facts.priority, size=size, usage=usage)
-    found = reach(fence, leaf, shared_ancestor=settings.shared_ancestor_priority)
+    found: dict[QueuePath, Reach] = {}
+    for number, each in enumerate(reach(fence, leaf, shared_ancestor=settings.shared_ancestor_priority), 1):
+        found[each.leaf.path] = each
+        if number % _LEAVES_PER_STEP == 0:
+            yield _LEAVES_PER_STEP
+    yield len(found) % _LEAVES_PER_STEP
     return Case(
         record,
         leaf,
@@ -64,7 +83,7 @@ def case_of(view: LedgerView, record: PodRecord, leaf: Queue) -> Case:
         settings,
         usage,
         fence,
-        {each.leaf.path: each for each in found},
+        found,
         held_on,
         view.coming(record),
     )

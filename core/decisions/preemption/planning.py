@@ -8,7 +8,7 @@ from collections.abc import Collection, Generator
 from heapq import heappop, heappush
 
 from core.decisions.preemption import laws
-from core.decisions.preemption.case import Case, case_of
+from core.decisions.preemption.case import Case, gather_case
 from core.decisions.preemption.eligibility import (
     held_back,
     is_in_back_off,
@@ -118,8 +118,7 @@ class Planning:
         )
         if no is not None:
             return no
-        case = case_of(view, record, leaf)
-        yield len(case.reach)
+        case = yield from gather_case(view, record, leaf)
         return (yield from self._search(case))
 
     def _too_complex(self, record: PodRecord) -> NoPlan | None:

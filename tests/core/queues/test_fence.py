@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.decisions.preemption.case import case_of
+from core.decisions.preemption.case import case_of, gather_case
+from core.ledger import events as on
 from core.queues.fence import Bound
 from tests.builders import triggered
 from tests.core.preemption_world import World, queue
@@ -137,6 +138,26 @@ def test_a_queue_that_cannot_take_the_ask_is_a_fence(
     assert known is not None
     fence = case_of(view, known, leaf).fence
     assert (fence.bound, fence.root.path) == (bound, root)
+
+
+@pytest.mark.rule("LAW-7")
+def test_many_leaves_are_gathered_in_steps_between_which_some_may_go() -> None:
+    world = World(queue("root.a"), *(queue(f"root.b{number:03}") for number in range(120)), nodes={"n1": 1})
+    record, view = world.asks("ask", "root.a"), world.ledger.view
+    known, leaf = view.pod(record.uid), view.tree.get("root.a")
+    assert known is not None
+    assert leaf is not None
+    steps, work = gather_case(view, known, leaf), []
+    while True:
+        try:
+            work.append(next(steps))
+        except StopIteration as end:
+            found = end.value
+            break
+        world.configure(*(each for each in world.queues if each.path != "root.b119"))
+        world.tell(on.CleanerDue())
+    assert work == [50, 50, 19]
+    assert [path for path in found.reach if path.startswith("root.b11")][-1] == "root.b118"
 
 
 def tenants(*, a: int, b: int, system: int) -> World:
