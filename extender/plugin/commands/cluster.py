@@ -1,5 +1,7 @@
 """Nodes, users, user groups, preemptions and events."""
 
+import json
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
@@ -129,7 +131,7 @@ def events(
     ] = "",
     last: Annotated[int, typer.Option("--last", help="Number of past events to show first.")] = 100,
 ) -> Result | int:
-    """Show events. With -f, follow new events without gaps or duplicates."""
+    """Show events. With -f, follow new events without gaps or duplicates, and one a line with -o json."""
     batch = server.get("/ws/v1/events/batch?count=1")
     instance, following = batch["InstanceUUID"], max(batch["LowestID"], batch["HighestID"] + 1 - max(0, last))
     while True:
@@ -146,9 +148,14 @@ def events(
         found = [each for each in records if _is_about(each, about)]
         if not follow:
             return _listed(found)
-        if found:
+        if asked.output == "json":
+            # One record a line, since the list has no end.
+            for each in found:
+                print(json.dumps(each))
+        elif found:
             show(_listed(found), asked)
             asked.no_headers = True
+        sys.stdout.flush()
         if len(records) < _AT_ONCE:
             time.sleep(_FOLLOWED_EVERY)
 

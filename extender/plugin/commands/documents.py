@@ -36,16 +36,30 @@ def check(server: Server, asked: Asked, filename: FileOption) -> int:
     return WAITS
 
 
-def diff(server: Server, asked: Asked, filename: FileOption) -> int:
-    """Compare a document's queues with those in force. Status 3 if the document would be refused."""
-    code = check(server, asked, filename)
-    before = _flat(server.get("/ws/v1/config").get("Partitions") or [])
+def diff(
+    server: Server,
+    asked: Asked,
+    filename: FileOption,
+    against: Annotated[
+        str, typer.Option("--against", help="Document to compare with, instead of the one in force.")
+    ] = "",
+) -> int:
+    """Compare a document's queues with those in force. Status 3 if the document would be refused.
+
+    With --against no server is asked, and none gives a verdict: `paddock check` does without one.
+    """
+    code = OK if against else check(server, asked, filename)
     try:
         after = _flat(_partitions(read(filename).decode()))
+        before = _flat(
+            _partitions(read(against).decode())
+            if against
+            else server.get("/ws/v1/config").get("Partitions") or []
+        )
     except ImportError:
         note("the comparison needs PyYAML, which the wheel brings")
         return code or FAILED
-    for line in difflib.unified_diff(before, after, "in force", filename, lineterm="", n=1):
+    for line in difflib.unified_diff(before, after, against or "in force", filename, lineterm="", n=1):
         print(plain_lines(line))
     return code
 

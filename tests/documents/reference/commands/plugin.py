@@ -20,7 +20,7 @@ Install the wheel: `kubectl paddock` finds `kubectl-paddock` on the `PATH`. On W
 On Linux and macOS one file does, which needs Python 3.11 or later and no library.
 `make plugin` makes it in `dist`, with an archive and a manifest for krew.
 krew installs these without a network by `--manifest` and `--archive`.
-`paddock` has the same commands, except that `paddock check` reads files without a server.
+`paddock` has the same commands, but its own `check` and `simulate`, which read files without a server.
 
 It runs `kubectl get --raw` for the aggregated API, so your kubeconfig and your rights count.
 If that API does not answer, the command forwards a port to the pod that leads. A note says so.
