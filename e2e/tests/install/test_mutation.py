@@ -297,7 +297,7 @@ async def _until_required(cluster: Cluster) -> None:
     """Wait until each policy refuses what it is for. The error says what each answered, and what there is."""
     asked = {
         "did not adopt": (_probe(), "team-a"),
-        # An API server names one of the policies that refuse a pod, in no order. So each pod lacks one thing.
+        # An API server names only one of the policies that refuse a pod. So each pod lacks one thing.
         "did not mark": (_managed(gated=True), "left-out"),
         "did not gate": (_managed(markers=True), "left-out"),
     }
