@@ -102,9 +102,13 @@ class _ApplicationPlan:
         self._found = acting.application(self._app_id)
 
     def plan(self) -> Plan:
+        return Plan(self._queue(), self._change, self._result)
+
+    def _queue(self) -> QueuePath:
+        """Queue whose right is needed: that of the order while the application has none."""
+        queue = self._found.queue if self._found is not None else ROOT
         known = self._acting.ending(self._app_id)
-        queue = self._found.queue if self._found is not None else QueuePath(known.queue if known else ROOT)
-        return Plan(queue, self._change, self._result)
+        return QueuePath(known.queue) if known is not None and queue == ROOT else queue
 
     def _change(self, actions: Actions) -> Actions:
         known = actions.ended.get(self._app_id)

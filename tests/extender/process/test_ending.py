@@ -55,7 +55,7 @@ async def test_an_application_is_ended_and_its_bar_lifted(
         "runaway",
     )
     status, answer = await act(stage, {**END, "bar": 300})
-    assert (status, answer["changed"]) == (200, False)
+    assert (status, answer["changed"], evicted(stage)) == (200, False, ["a"])
     assert stored(stage) == [entry]
     assert (await act(stage, LIFT))[1]["message"] == "default/one is barred no more"
     assert (await act(stage, LIFT))[1]["changed"] is False
