@@ -22,7 +22,7 @@ endif
 # Each worker has its own control plane and mostly waits. With a user's cluster the tests run one after the other.
 WORKERS ?= $(if $(KUBECONFIG),0,3)
 
-.PHONY: demo test lint docs compiled test-compiled histories control-plane helm manifests chart e2e soak attack frozen bench format plugin requirements vendor clean
+.PHONY: demo test lint docs compiled test-compiled histories control-plane helm definitions manifests chart e2e soak attack frozen bench format plugin requirements vendor clean
 
 $(STAMP): requirements-dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -69,6 +69,10 @@ control-plane: $(STAMP)
 helm: $(STAMP)
 	$(BIN)/python -m e2e.programs.helm
 
+# The definitions of prometheus-operator's objects, copied once from its Go module.
+definitions: $(STAMP)
+	$(BIN)/python -m e2e.programs.definitions
+
 # The files of the kustomize overlays, from manifests/chart.
 manifests: helm
 	$(BIN)/python -m tests.manifests.chart.overlays
@@ -77,7 +81,7 @@ manifests: helm
 chart: helm
 	$(BIN)/pytest tests/manifests/chart
 
-e2e: control-plane helm
+e2e: control-plane helm definitions
 	$(BIN)/pytest e2e $(TIER_$(TIER)) --numprocesses=$(WORKERS) --dist=loadgroup --timeout=240 --durations=10 -rfEP
 
 # Builds the control plane of each minor version of Kubernetes once, and runs the smoke tier and an installation of
