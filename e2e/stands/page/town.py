@@ -24,6 +24,8 @@ HOSTILE = "<img src=x onerror=document.title='owned'>"
 ODD = "constructor"
 """A pod's name, and a label, that every object of JavaScript has a member of."""
 SETTINGS = {"paddock.markFailed": "false"}
+GRACE = 2
+"""Seconds for which an evicted pod stays, so that others see it leave."""
 RANK = "above-others"
 USER, TEAM = "ann", "research"
 GANG = Job("gang", 3, queue="root.jobs", cpu="100m", timeout=900)
@@ -133,7 +135,9 @@ class Town:
     async def _evict(self) -> None:
         rich = [f"rich-{at}" for at in range(4)]
         for name in rich:
-            await self.cluster.create_pod(name, queue="root.contest.rich", app="rich", cpu="100m")
+            await self.cluster.create_pod(
+                name, queue="root.contest.rich", app="rich", cpu="100m", grace=GRACE
+            )
         await self.place.until_bound(*rich)
         await self.cluster.create_pod("poor", queue="root.contest.poor", app="poor", cpu="100m")
         await self.place.until_bound("poor", timeout=45)
