@@ -73,7 +73,7 @@ const requestsOf = (rows) => html`<${Table} rows=${rows} label="Waiting pods" ke
   { key: 'size', label: 'Needs', wide: 14, cell: (row) => amounts(row.resource) },
   { key: 'priority', label: 'Priority', number: true, wide: 6, cell: (row) => row.priority },
   { key: 'group', label: 'Task group', wide: 9, cell: (row) => `${row.taskGroup || '–'}${row.placeholder ? ' (placeholder)' : ''}` },
-  { key: 'why', label: 'Reason', wide: 26, cell: (row) => row.why || 'no reason yet' },
+  { key: 'why', label: 'Reason', wide: 26, cell: (row) => row.why || 'not refused by Paddock' },
 ]} />`;
 
 const allocationsOf = (rows, local) => html`<${Table} rows=${rows} label="Pods on nodes" keyOf=${(row) => row.allocationKey} empty="None of its pods is on a node." columns=${[

@@ -47,7 +47,7 @@ export function Show({ params, local, heard, paused, actions }) {
       { key: 'at', label: 'Time', wide: 11, cell: (row) => html`<${Time} at=${fromNanoseconds(row.timestampNano)} local=${local} />` },
       { key: 'object', label: 'Object', wide: 18, cell: (row) => html`${TYPES[row.type] ?? 'object'} ${objectOf(row)}` },
       { key: 'what', label: 'What', wide: 15, cell: (row) => [what(row), amountsOf(row)].filter(Boolean).join(': ') },
-      { key: 'message', label: 'Message', wide: 32, cell: (row) => html`<span title=${row.message}>${row.message || '–'}</span>` },
+      { key: 'message', label: 'Message', wide: 24, cell: (row) => html`<span title=${row.message}>${row.message || '–'}</span>` },
       { key: 'other', label: 'Other object', wide: 12, cell: (row) => html`<bdi>${row.referenceID || '–'}</bdi>` },
     ]} />
   </div>`;

@@ -1,6 +1,6 @@
 // Parts of an explanation: figures and holders of what is short, what goes first, and what would help.
 
-import { amount, amounts, resourceName, resourcesOf } from '../amounts.js';
+import { amount, amounts, own, resourceName, resourcesOf } from '../amounts.js';
 import { html } from '../html.js';
 import { AppLink, Link, NodeLink, PodLink, QueueLink, Time } from '../parts.js';
 
@@ -84,12 +84,16 @@ export function preemptionOf(part, local) {
     <p class="quiet">${part.triedAt ? html`Last tried ${at(part.triedAt)}.` : 'Not tried yet.'}${part.triedNext ? html` Tried again from ${at(part.triedNext)}.` : null}</p></div>`;
 }
 
-const UNFIT = { affinity: 'are not admitted by its affinity', taint: 'are tainted', cordon: 'are cordoned', capacity: 'have too little capacity', reserved: 'are reserved for other pods' };
+// For one node, and for several.
+const UNFIT = {
+  affinity: ['is not admitted by its affinity', 'are not admitted by its affinity'], taint: ['is tainted', 'are tainted'], cordon: ['is cordoned', 'are cordoned'],
+  capacity: ['has too little capacity', 'have too little capacity'], reserved: ['is reserved for other pods', 'are reserved for other pods'],
+};
 
 export const nodesOf = (nodes) => html`<ul class="plainly">
   <li>${nodes.fitting ?? 0} of ${nodes.judged ?? 0} would take it</li>
-  ${Object.entries(nodes.unfit ?? {}).map(([why, count]) => html`<li>${count} ${UNFIT[why] ?? why}</li>`)}
-  ${nodes.left ? html`<li>${nodes.left} were not judged within the budget</li>` : null}
+  ${Object.entries(nodes.unfit ?? {}).map(([why, count]) => html`<li>${count} ${own(UNFIT, why)?.[count === 1 ? 0 : 1] ?? why}</li>`)}
+  ${nodes.left ? html`<li>${nodes.left} not judged within the budget</li>` : null}
   ${nodes.nearest ? html`<li><${NodeLink} name=${nodes.nearest} /> lacks least</li>` : null}
 </ul>`;
 

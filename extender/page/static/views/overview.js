@@ -110,7 +110,7 @@ function longestOf({ value, problem }) {
   if (problem) return html`<${Missing} problem=${problem} what="Waiting pods" />`;
   if (!value.total) return html`<p class="empty">No pod waits.</p>`;
   return html`<ul class="plainly">${value.rows.map((each) => html`<li><${PodLink} namespace=${each.namespace} name=${each.pod} /> of <${AppLink} namespace=${each.appNamespace}
-      id=${each.app} /> in <${QueueLink} path=${each.queue} /> has waited for <b><${Ago} at=${each.since} /></b>: ${each.why || 'no reason yet'}</li>`)}</ul>`;
+      id=${each.app} /> in <${QueueLink} path=${each.queue} /> has waited for <b><${Ago} at=${each.since} /></b>: ${each.why || 'not refused by Paddock'}</li>`)}</ul>`;
 }
 
 function reasonsOf({ value, problem }) {
@@ -118,7 +118,7 @@ function reasonsOf({ value, problem }) {
   if (!value.total) return html`<p class="empty">No pod waits.</p>`;
   return html`<table class="small"><caption class="unseen">Pods that wait, by reason</caption>
     <thead><tr><th scope="col">Reason</th><th scope="col" class="number">Pods</th><th scope="col" class="number">Oldest</th></tr></thead>
-    <tbody>${value.reasons.slice(0, REASONS).map((each) => html`<tr><th scope="row">${each.reason || 'not refused yet'}</th>
+    <tbody>${value.reasons.slice(0, REASONS).map((each) => html`<tr><th scope="row">${each.reason || 'not refused by Paddock'}</th>
       <td class="number">${each.pods}</td><td class="number"><${Ago} at=${fromNanoseconds(each.oldest)} /></td></tr>`)}</tbody>
     <tfoot><tr><th scope="row">All</th><td class="number">${value.total}</td><td></td></tr></tfoot></table>`;
 }

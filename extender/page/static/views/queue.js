@@ -85,7 +85,7 @@ const waitingTable = (rows) => html`<${Table} rows=${rows} label="Waiting pods, 
     { key: 'for', label: 'Waits for', wide: 6, cell: (row) => html`<${Ago} at=${row.since} />` },
     { key: 'priority', label: 'Priority', wide: 6, number: true, cell: (row) => row.priority },
     { key: 'size', label: 'Needs', wide: 14, cell: (row) => amounts(row.resource) },
-    { key: 'why', label: 'Reason', wide: 26, cell: (row) => row.why || 'none given yet' },
+    { key: 'why', label: 'Reason', wide: 26, cell: (row) => row.why || 'not refused by Paddock' },
   ]} />`;
 
 function appsOf({ apps }, params) {

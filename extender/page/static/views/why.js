@@ -109,7 +109,7 @@ const commandOf = ({ of, metadata }) =>
 // -- groups and story -----------------------------------------------------------------------------------------
 
 const membersOf = ({ members }) => (members ? html`<section><h2>Members</h2><ul class="plainly">${members.map((each) => html`<li>
-  <bdi>${each.name}</bdi>: ${each.placed} of ${each.needed} placed, ${each.waiting} wait</li>`)}</ul></section>` : null);
+  <bdi>${each.name}</bdi>: ${each.placed} of ${each.needed} placed, ${each.waiting} ${each.waiting === 1 ? 'waits' : 'wait'}</li>`)}</ul></section>` : null);
 
 function gangOf(gang) {
   const progress = gang.progress ?? [];
@@ -122,7 +122,14 @@ function gangOf(gang) {
 }
 
 const storyOf = (lines, local) => html`<ol class="plainly">${lines.map((line) => html`<li>
-  <${Time} at=${Date.parse(line.at)} local=${local} /> ${line.what}${line.times > 1 ? ` (${line.times} times)` : ''}${line.detail ? `: ${line.detail}` : ''}</li>`)}</ol>`;
+  <${Time} at=${Date.parse(line.at)} local=${local} /> ${line.what}${line.times > 1 ? ` (${line.times} times)` : ''}${detailOf(line)}</li>`)}</ol>`;
+
+// Of a refusal both parts begin with its code.
+function detailOf({ what, detail = '' }) {
+  const code = what.split(': ').at(-1);
+  const text = detail.startsWith(`${code}: `) ? detail.slice(code.length + 2) : detail;
+  return text && `: ${text}`;
+}
 
 class Copy extends Component {
   render({ texts }, { done }) {
