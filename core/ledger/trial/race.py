@@ -187,8 +187,14 @@ class Race:
 
     def _runner(self, application: Application, leaf: Queue, alive: list[tuple[Kind, Waiting]]) -> Runner:
         served = self._served.get(application.id, [])
-        uids = {seat.rank[-1] for seat in served}
-        asks = [(rank, kind) for kind, waiting in alive for rank in waiting if rank[-1] not in uids]
+        # A burst has thousands of asks with turns, which cost more in the order than here.
+        uids, turns = {seat.rank[-1] for seat in served}, self._state.turns.of
+        asks = [
+            (rank, kind)
+            for kind, waiting in alive
+            for rank in waiting
+            if rank[-1] not in turns and rank[-1] not in uids
+        ]
         runner = Runner(self._state, application, leaf, asks)
         for seat in served:
             runner.note_turn(-seat.rank[0], seat.key.size)
