@@ -1,7 +1,8 @@
 """The aggregated API paddock.dev: discovery, its own resources, and the right that each path needs.
 
 The API server forwards all requests below the path of the APIService, and checks RBAC for the same paths. The
-routes of REST-4 are subresources of one object, ``ws/v1``.
+routes of REST-4 are subresources of one object, ``ws/v1``. The plans of preemption are the object
+``debug/preemptions``.
 """
 
 import hashlib
@@ -25,6 +26,10 @@ OPENAPI = "/openapi/v3"
 
 WEB_SERVICES = "ws"
 EXPLANATIONS, ACTIONS, QUEUES = "explanations", "actions", "queues"
+DEBUG = "debug"
+
+PLANS = f"/{DEBUG}/preemptions"
+"""Route of the recent plans of preemption, also below `ROOT`."""
 
 READ = (
     *("clusters", "config", "events", "history", "metrics"),
@@ -73,8 +78,8 @@ def aggregated_access_of(request: web.Request) -> Access | None:
 
 
 def below_root(endpoints: Sequence[Endpoint]) -> list[Endpoint]:
-    """Routes of REST-4, which the aggregated API has too."""
-    return [each for each in endpoints if _WEB_SERVICE.match(each.path)]
+    """Routes that the aggregated API has too: those of REST-4, and the plans of preemption."""
+    return [each for each in endpoints if _WEB_SERVICE.match(each.path) or each.path == PLANS]
 
 
 def rest_access_of(request: web.Request) -> Access | None:
@@ -143,7 +148,7 @@ def _resources() -> dict[str, Any]:
     cluster_wide = [(WEB_SERVICES, "WebService", ["get"]), (QUEUES, "Queue", ["get", "list"])]
     cluster_wide += [(f"{WEB_SERVICES}/{name}", "WebService", ["get"]) for name in READ]
     cluster_wide += [(f"{WEB_SERVICES}/{name}", "WebService", ["create"]) for name in CHECKED]
-    cluster_wide += [(ACTIONS, "Action", ["create"])]
+    cluster_wide += [(ACTIONS, "Action", ["create"]), (DEBUG, "Debug", ["get"])]
     listed = [_resource(*each, namespaced=False) for each in cluster_wide]
     listed += [_resource(EXPLANATIONS, "Explanation", ["create", "get"], namespaced=True)]
     return {

@@ -8,6 +8,7 @@ import msgspec
 from aiohttp import web
 
 from extender.http.access.guarding import Neighbours, loopback_guard
+from extender.http.aggregated import PLANS
 from extender.http.door import Door
 from extender.http.endpoints import Endpoint, guarded_app
 from extender.http.page import page_shown
@@ -74,7 +75,7 @@ def admin_endpoints(admin: Admin) -> tuple[Endpoint, ...]:
         ),
         Endpoint(
             "GET",
-            "/debug/preemptions",
+            PLANS,
             preemptions,
             "recent plans, and why others were stopped",
             by_leader=True,

@@ -3,7 +3,7 @@
 import pytest
 
 from extender.certificates.publishing import API_SERVICE
-from extender.http.aggregated import CHECKED, EXPLANATIONS, GROUP, READ, VERSION, WEB_SERVICES
+from extender.http.aggregated import CHECKED, DEBUG, EXPLANATIONS, GROUP, READ, VERSION, WEB_SERVICES
 from extender.http.aggregated import QUEUES as QUEUES_RESOURCE
 from extender.identity.request_header import CONFIG_MAP_NAMESPACE
 from tests.manifests.rendering import MANIFESTS, document, flags, objects, paddock_container
@@ -33,7 +33,10 @@ def test_a_viewer_reads_every_route_and_creates_nothing() -> None:
         *((f"{WEB_SERVICES}/{name}", "create") for name in CHECKED),
         *((EXPLANATIONS, verb) for verb in ("create", "get")),
         *((QUEUES_RESOURCE, verb) for verb in ("get", "list")),
+        (DEBUG, "get"),
     }
+    (plans,) = [rule for rule in role["rules"] if rule.get("resources") == [DEBUG]]
+    assert plans["resourceNames"] == ["preemptions"]
 
 
 def test_tenants_ask_why_their_own_pods_wait_and_nothing_else() -> None:

@@ -22,6 +22,9 @@ _KINDS = {
     "job": "application",
     "podgroup": "podgroup",
 }
+NOT_AN_ASK = "NotAnAsk"
+"""Stop of preemption for a pod that is only simulated."""
+
 _NEVER = frozenset(
     {"AccessDenied", "PlacementFailed", "QueueNotLeaf", "QueueDraining", "GangTooLarge", "GangNotFifo"}
 )
@@ -145,6 +148,9 @@ def _before(before: list[Mapping[str, Any]]) -> Iterator[str | Rows]:
 
 def _preemption(part: Mapping[str, Any]) -> Iterator[str]:
     yield ""
+    if part.get("stop") == NOT_AN_ASK:
+        yield "Preemption: judged once the pod exists"
+        return
     if part.get("underWay"):
         yield "Preemption: under way"
     elif part.get("possible"):

@@ -76,6 +76,17 @@ def test_kubectl_asks_the_aggregated_api_with_the_flags_of_the_user(
     assert asked_of(log) == [[*flags, "get", "--raw", f"{ROOT}/ws/v1/partition/default/nodes"]]
 
 
+def test_the_plans_of_preemption_come_through_the_aggregated_api_too(
+    kubectl: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with answering() as fixed:
+        log = kubectl(fixed.url, served=True)
+        code, out, err = run(capsys, "preemptions", "-o", "json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["items"]
+    assert asked_of(log) == [["get", "--raw", f"{ROOT}/debug/preemptions"]]
+
+
 def test_a_refusal_of_the_api_server_is_passed_on(kubectl: Made, capsys: pytest.CaptureFixture[str]) -> None:
     with answering({}) as fixed:
         kubectl(fixed.url, served=True)
