@@ -111,7 +111,7 @@ bench: control-plane
 
 # `kubectl paddock` as one file in dist, and as an archive with a manifest for krew. RELEASES: where the archive will be.
 plugin: $(STAMP)
-	$(BIN)/python -m release.krew dist $(RELEASES)
+	$(BIN)/python -m manifests.release.krew dist $(RELEASES)
 
 format: $(STAMP)
 	$(BIN)/ruff format .

@@ -23,8 +23,8 @@ from e2e.stands.administration import ENABLED, administered
 from e2e.stands.front_door import FrontDoor, account, bind
 from e2e.stands.stand import CONFIG_MAP, NAMESPACE, document, eventually
 from extender.plugin.table import COMMANDS
-from release.krew import write
-from tests.release.installing import install
+from manifests.release.krew import write
+from tests.manifests.release.installing import install
 
 GOLDEN = Path(__file__).parent / "golden"
 GROUP = "rbac.authorization.k8s.io"

@@ -1,6 +1,7 @@
 """The archive of `kubectl paddock` for krew, and its manifest.
 
-``python -m release.krew FOLDER URL`` writes both. ``URL``: where the archive will be, without its name.
+``python -m manifests.release.krew FOLDER URL`` writes both. ``URL``: where the archive will be, without its
+name.
 """
 
 import gzip
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
-from release.zipapp import ROOT, version, zipapp
+from manifests.release.zipapp import ROOT, version, zipapp
 
 PROGRAM = "kubectl-paddock"
 MANIFEST = "paddock.yaml"

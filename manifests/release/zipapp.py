@@ -12,7 +12,7 @@ from importlib.metadata import distribution
 from io import BytesIO
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 LIBRARIES = ("typer", "rich", "shellingham", "annotated-doc")
 """Distributions that the command imports. Those that only their unused parts import are left out."""

@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 from extender.plugin.table import COMMANDS
-from release.krew import MANIFEST, PROGRAM
-from release.zipapp import LIBRARIES, MAIN, version
+from manifests.release.krew import MANIFEST, PROGRAM
+from manifests.release.zipapp import LIBRARIES, MAIN, version
 from tests.extender.plugin.answering import answering
-from tests.release.installing import NotInstalled, install
+from tests.manifests.release.installing import NotInstalled, install
 
 URL = "https://releases.example.com/paddock"
 
@@ -30,7 +30,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def make(folder: Path, *, seed: str) -> Path:
     """Make the files in a process of their own, since one that has imported much compiles otherwise."""
-    command = [sys.executable, "-m", "release.krew", str(folder), URL]
+    command = [sys.executable, "-m", "manifests.release.krew", str(folder), URL]
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, "PYTHONHASHSEED": seed})
     return folder
 
