@@ -83,13 +83,16 @@ def follow_ending(state: State, record: PodRecord) -> Rounds:
         return
     if application.ends:
         _end_pod(state, record, ending)
-    else:
-        yield from _begin(state, application)
+        return
+    yield from _begin(state, application)
+    # A pod that no queue takes leaves its application, whose other pods form a new one (F-1).
+    former = state.applications.known.get(application.id._replace(recovered=False))
+    if former is not None and not former.ends and _is_any_concerned(state, former):
+        yield from _begin(state, former)
 
 
-def note_left(state: State, record: PodRecord, app_id: AppId | None) -> Rounds:
+def note_left(state: State, app_id: AppId | None) -> Rounds:
     """Note that a pod of an application is gone, perhaps the last one that an order concerns."""
-    cancel_timer(state, TimerKind.ENDING, record.uid)
     application = state.applications.known.get(app_id) if app_id is not None else None
     if application is not None and application.ends:
         yield from _succeed(state, application)
@@ -157,7 +160,6 @@ def _succeed(state: State, application: Application) -> Rounds:
     rest = [state.pods.records[uid] for uid in application.pods]
     rest.sort(key=lambda record: (record.facts.placeholder, record.seq))
     for record in rest:
-        cancel_timer(state, TimerKind.ENDING, record.uid)
         touch_dropped(state, record)
     yield
     for record in rest:

@@ -12,6 +12,8 @@ from core.ledger.podgroups.membership import warn_of_labels
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import cancel_timer
+from core.ledger.state.timers import TimerKind
 from core.queues.users.identity import UNKNOWN_IDENTITY
 from core.workload.application import Application, application_id
 from core.workload.pod import PodFacts
@@ -127,6 +129,7 @@ def take_out(state: State, record: PodRecord, application: Application) -> None:
     """Take a pod out of its application. Callers handle an application without pods."""
     application.pods.discard(record.uid)
     application.holders.discard(record.uid)
+    cancel_timer(state, TimerKind.ENDING, record.uid)
     _forget_foreign_pod(state, application, record.facts.namespace)
     record.membership.application = None
 

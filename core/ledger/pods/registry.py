@@ -98,7 +98,7 @@ def forget(state: State, record: PodRecord) -> Rounds:
     forget_rejection(state, record)
     _forget_name(state, (facts.namespace, facts.name), facts.uid)
     if state.applications.endings:
-        yield from note_left(state, record, app_id)
+        yield from note_left(state, app_id)
 
 
 def _forget_name(state: State, name: tuple[str, str], uid: PodUid) -> None:
