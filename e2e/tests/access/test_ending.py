@@ -5,15 +5,17 @@ The operator has the right to one queue. Paddock has the account and the roles o
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.cluster.client import Cluster, is_terminal, message_of
+from e2e.cluster.client import Cluster, Object, is_terminal, message_of
 from e2e.cluster.controllers import PlayedController
 from e2e.stands.administration import OPERATOR, RIVAL, act, administered_stand, until_done
 from e2e.stands.front_door import FrontDoor
@@ -77,6 +79,7 @@ async def test_controllers_get_one_new_pod_for_each_and_none_is_bound(
             lambda: all("QuotaExceeded" in message_of(stand.pods.named(name)) for name in waiting),
             "three wait",
         )
+        await eventually(partial(_second_is_over, stand.pods.named("bare")), "its second is over")
         await until_done(door, **order(cluster, dryRun=True))
         assert len(stand.pods.bound()) == 3
         code, printed = await act(door, RIVAL, **order(cluster))
@@ -99,6 +102,12 @@ async def test_controllers_get_one_new_pod_for_each_and_none_is_bound(
         await until_done(door, **order(cluster) | {"action": "lift"})
         await stand.pods.until(lambda: len(_running(stand)) == 3, "three of them run once the bar is lifted")
         await stand.audited()
+
+
+async def _second_is_over(pod: Object) -> bool:
+    """True once pods that are created now cannot be taken for those of this pod's second (ACT-20)."""
+    created = datetime.fromisoformat(pod["metadata"]["creationTimestamp"])
+    return time.time() >= created.timestamp() + 1
 
 
 def _running(stand: Stand) -> list[Any]:

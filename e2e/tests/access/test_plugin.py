@@ -20,7 +20,7 @@ from e2e.cluster.client import Cluster
 from e2e.programs.binaries import ROOT as REPOSITORY
 from e2e.programs.binaries import binary
 from e2e.stands.administration import ENABLED, administered
-from e2e.stands.front_door import FrontDoor, account, bind
+from e2e.stands.front_door import ODD_QUEUE, FrontDoor, account, bind
 from e2e.stands.stand import CONFIG_MAP, NAMESPACE, document, eventually
 from extender.plugin.table import COMMANDS
 from manifests.release.krew import write
@@ -133,16 +133,22 @@ async def console(cluster: Cluster, tmp_path: Path) -> AsyncIterator[Console]:
             return code == 3 and "QuotaExceeded" in out
 
         await eventually(is_seen, "the pod waits for quota, and the tenant may ask", timeout=60)
+
+        async def is_gone() -> bool:
+            return ODD_QUEUE not in (await made.run("viewer", "queues"))[1]
+
+        await eventually(is_gone, "the queue that this document lacks is removed", timeout=60)
         yield made
 
 
 ASKED: dict[str, tuple[str, ...]] = {
     "queues": ("queues",),
     "queue": ("queue", "root.a"),
-    "apps": ("apps",),
+    # Names of namespaces are too long for 80 columns.
+    "apps": ("apps", "-o", "wide"),
     "app": ("app", "mine"),
     "app-other": ("app", "canary-app"),
-    "pods": ("pods",),
+    "pods": ("pods", "-o", "wide"),
     "explain": ("explain", "waiting"),
     "explain-app": ("explain", "app/mine"),
     "explain-other": ("explain", "-n", "OTHER", "canary-pod"),

@@ -110,13 +110,13 @@ def test_each_stop_has_its_state() -> None:
     assert {*STOPS, *NEVER_NAMED} == {*Stop}
 
 
-def _marks(stop: Stop) -> tuple[pytest.MarkDecorator, ...]:
+def _rules(stop: Stop) -> tuple[pytest.MarkDecorator, ...]:
     """The rule that a test of this stop shows. Two stops come from a setting instead."""
     law = STOPS[stop][0]
     return (pytest.mark.rule(law),) if "-" in law else ()
 
 
-@pytest.mark.parametrize("stop", [pytest.param(each, marks=_marks(each)) for each in STOPS])
+@pytest.mark.parametrize("stop", [pytest.param(each, marks=_rules(each)) for each in STOPS])
 def test_an_explanation_names_the_stop_with_its_law(stop: Stop) -> None:
     law, state = STOPS[stop]
     found = part(*state())
