@@ -134,10 +134,10 @@ async def console(cluster: Cluster, tmp_path: Path) -> AsyncIterator[Console]:
 
         await eventually(is_seen, "the pod waits for quota, and the tenant may ask", timeout=60)
 
-        async def is_gone() -> bool:
+        async def is_removed() -> bool:
             return ODD_QUEUE not in (await made.run("viewer", "queues"))[1]
 
-        await eventually(is_gone, "the queue that this document lacks is removed", timeout=60)
+        await eventually(is_removed, "the queue that this document lacks is removed", timeout=60)
         yield made
 
 
