@@ -6,6 +6,7 @@ The image is played: it is the host's programs and this repository. Everything e
 import os
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -83,6 +84,26 @@ def in_root(root: Path, mounts: Sequence[Mount], *, read_only: bool, command: Se
     if read_only:
         lines.append(f"mount -o remount,bind,ro {_quoted(root)}")
     lines.append(f"exec chroot {_quoted(root)} {shlex.join(command)}")
+    return ["unshare", "--mount", "--propagation=private", "sh", "-ec", "\n".join(lines)]
+
+
+def in_image(
+    image: Path, root: Path, account: int, environment: Mapping[str, str], command: Sequence[str]
+) -> list[str]:
+    """A command line that runs a program in an unpacked image, which nothing can write to.
+
+    ``root``: an empty folder, where the image is mounted. ``environment``: all of the program's variables.
+    It has no groups and no capabilities.
+    """
+    chroot = shutil.which("chroot", path="/usr/sbin:/usr/bin:/sbin:/bin")
+    variables = shlex.join(f"{name}={value}" for name, value in environment.items())
+    lines = [
+        f"mount --bind {_quoted(image)} {_quoted(root)}",
+        f"mount -o remount,bind,ro {_quoted(root)}",
+        "exec setpriv --pdeathsig=KILL --no-new-privs --bounding-set=-all,+sys_chroot,+setuid,+setgid "
+        f"env -i {variables} {chroot} --userspec={account}:{account} --groups= "
+        f"{_quoted(root)} {shlex.join(command)}",
+    ]
     return ["unshare", "--mount", "--propagation=private", "sh", "-ec", "\n".join(lines)]
 
 

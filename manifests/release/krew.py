@@ -1,7 +1,7 @@
 """The archive of `kubectl paddock` for krew, and its manifest.
 
 ``python -m manifests.release.krew FOLDER URL`` writes both. ``URL``: where the archive will be, without its
-name.
+name. Without it there is no manifest, since krew would find nothing at an address that leads nowhere.
 """
 
 import gzip
@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
-from manifests.release.zipapp import ROOT, version, zipapp
+from manifests.release.version import version
+from manifests.release.zipapp import ROOT, zipapp
 
 PROGRAM = "kubectl-paddock"
 MANIFEST = "paddock.yaml"
@@ -80,22 +81,31 @@ def manifest(packed: bytes, url: str) -> str:
 
 
 def write(folder: Path, url: str) -> list[Path]:
-    """Write the program, the archive and the manifest. Returns their paths."""
+    """Write the program, the archive, and the manifest if there is a URL. Returns their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     packed = archive()
     program, packed_at, manifest_at = folder / PROGRAM, folder / archive_name(), folder / MANIFEST
     program.write_bytes(zipapp())
     program.chmod(0o755)
     packed_at.write_bytes(packed)
+    packed_at.chmod(0o644)
+    if not url:
+        return [program, packed_at]
     manifest_at.write_text(manifest(packed, url), encoding="utf-8")
+    manifest_at.chmod(0o644)
     return [program, packed_at, manifest_at]
 
 
 def main(arguments: Sequence[str]) -> int:
     """Write the files and print their paths."""
-    folder, url = arguments
+    folder, url = (*arguments, "")[:2]
     for each in write(Path(folder), url):
         print(each)
+    if not url:
+        print(
+            "no manifest for krew: set RELEASES to the address below which the archive will be",
+            file=sys.stderr,
+        )
     return 0
 
 

@@ -12,6 +12,8 @@ from importlib.metadata import distribution
 from io import BytesIO
 from pathlib import Path
 
+from manifests.release.version import version
+
 ROOT = Path(__file__).parents[2]
 
 LIBRARIES = ("typer", "rich", "shellingham", "annotated-doc")
@@ -66,7 +68,7 @@ def _compiled(name: str, text: bytes) -> bytes:
 
 
 def _own() -> Iterator[tuple[str, bytes]]:
-    """Modules of the plugin, and those of the core that these import."""
+    """Modules of the plugin, and all modules of Paddock that these import."""
     waiting = [each.relative_to(ROOT) for each in (ROOT / "extender" / "plugin").rglob("*.py")]
     found: dict[Path, bytes] = {}
     while waiting:
@@ -107,8 +109,3 @@ def _metadata() -> Iterator[tuple[str, bytes]]:
         for file in distribution(name).files or ():
             if "LICENSE" in file.name.upper() and ".." not in file.parts:
                 yield f"licenses/{name}/{file.name}", file.read_binary()
-
-
-def version() -> str:
-    """Version of Paddock."""
-    return distribution("paddock").version
