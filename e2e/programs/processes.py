@@ -149,6 +149,10 @@ class Program:
             self._process.kill()
         await self._ended(15.0)
 
+    async def ended(self, *, deadline: float = 60.0) -> int | None:
+        """Wait until it ends by itself, and send SIGKILL after the deadline. The exit code."""
+        return await self._ended(deadline)
+
     async def _ended(self, deadline: float) -> int | None:
         process = self._process
         if process is None:

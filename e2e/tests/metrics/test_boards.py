@@ -13,7 +13,7 @@ import pytest
 from e2e.cluster.client import Cluster
 from e2e.programs.prometheus import Job, Prometheus, Series
 from e2e.stands.scraping import Scraping
-from e2e.stands.stand import Stand
+from e2e.stands.stand import Stand, eventually
 from tests.extender.telemetry.yunikorn.board import BOARD, GO_BOARD, VARIABLE
 
 QUEUES = {"a": {"max": {"vcore": "2"}}}
@@ -55,7 +55,12 @@ async def test_the_panels_show_what_has_happened(cluster: Cluster, tmp_path: Pat
             await cluster.create_pod(name, queue="root.a")
         await stand.pods.until(lambda: len(stand.pods.bound()) == 2, "two are bound")
         shown = 'yunikorn_queue_resource{queue="root.a", resource="vcore", state="%s"}'
-        await prometheus.until_value(shown % "allocated", stand.observer.rules.recount("root.a")["cpu"])
+
+        async def is_counted() -> bool:
+            return stand.observer.rules.recount("root.a").get("cpu") == 2000
+
+        await eventually(is_counted, "the observer counts two pods", timeout=30)
+        await prometheus.until_value(shown % "allocated", 2000)
         await prometheus.until_value(shown % "pending", 1000)
         await prometheus.until_value('yunikorn_root_a_queue_resource{resource="pods", state="allocated"}', 2)
         counted = "yunikorn_scheduler_container_allocation_attempt_total"

@@ -23,7 +23,7 @@ _OFF, _ON = {"enabled": False}, {"enabled": True}
 
 LEAST: dict[str, Any] = {
     **dict.fromkeys(("rest", "apiService", "viewerRoles", "records", "quota"), _OFF),
-    "abilities": {"gangs": False, "preemption": False},
+    "abilities": {"gangs": False, "preemption": False, "executionTimeout": False},
     "pod": {"preferControlPlane": False, "tolerations": [], "priorityClassName": ""},
 }
 MOST: dict[str, Any] = {

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from e2e.programs.helm import CHART, HELM, Case, Rendered, render
+from manifests.release.version import version
 from tests.manifests.chart.installations import IMAGES, LEAST, MODES, V1, named, one, values
 
 SHA = "sha256:" + "a" * 64
@@ -17,6 +18,7 @@ ROLE, BINDING = "ClusterRole", "ClusterRoleBinding"
 SWITCHES: Mapping[str, tuple[dict[str, Any], str, str]] = {
     "gangs": ({"abilities": {"gangs": True}}, ROLE, "paddock-gangs"),
     "preemption": ({"abilities": {"preemption": True}}, ROLE, "paddock-preemption"),
+    "executionTimeout": ({"abilities": {"executionTimeout": True}}, ROLE, "paddock-ending"),
     "directDelete": ({"abilities": {"directDelete": True}}, ROLE, "paddock-direct-delete"),
     "rest": ({"rest": {"enabled": True}}, ROLE, "paddock-authentication"),
     "apiService": ({"apiService": {"enabled": True}}, "APIService", "v1alpha1.paddock.dev"),
@@ -152,7 +154,7 @@ def images(made: Rendered) -> set[str]:
 def test_kube_scheduler_is_of_the_version_of_the_cluster(cluster: str, tag: str) -> None:
     assert images(one(values("sidecar"), kubeVersion=cluster)) == {
         f"r/kube-scheduler:{tag}",
-        "r/paddock:0.1.0",
+        f"r/paddock:{version()}",
     }
 
 
@@ -165,7 +167,9 @@ def test_images_have_a_registry_a_digest_and_secrets_to_pull_them() -> None:
         },
     }
     made = one(values("sidecar", **asked))
-    assert images(made) == {f"own.test/p@{SHA}", f"all.test/s:v1.36.9@{SHA}"}
+    assert images(made) == {f"all.test/p@{SHA}", f"all.test/s:v1.36.9@{SHA}"}
+    apart = one(values("sidecar", images=asked["images"]))
+    assert images(apart) == {f"own.test/p@{SHA}", f"s:v1.36.9@{SHA}"}
     (workload,) = [each for each in made.objects if each["kind"] == "Deployment"]
     assert workload["spec"]["template"]["spec"]["imagePullSecrets"] == [{"name": "a"}, {"name": "b"}]
 

@@ -1,0 +1,1 @@
+"""Installations of the chart: their roles, their processes, and the pages that install them."""
