@@ -24,6 +24,8 @@ SOURCE, WHEELS, ENVIRONMENT = CACHE / "source", CACHE / "wheels", CACHE / "envir
 PYTHON = ENVIRONMENT / "bin" / "python"
 SUFFIX = str(sysconfig.get_config_var("EXT_SUFFIX"))
 """End of the name of a shared object that this Python loads."""
+SAFE_PATH = "PYTHONSAFEPATH"
+"""Variable that keeps the working directory, with the sources, out of the path of a Python."""
 PINS = "requirements-dev.txt"
 OWN = Path(__file__)
 _STAMP = CACHE / ".stamp"

@@ -1,11 +1,13 @@
 """The compiled core lies apart from the sources. A shared object beside them is never tested unnoticed."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from e2e.programs import compiled
+from tests import conftest
 
 ROOT = Path(__file__).parents[2]
 PLANTED = ("core/quantity", "extender/wire/node", "79969cba__mypyc")
@@ -18,6 +20,18 @@ def test_shared_objects_beside_the_sources_are_found(tmp_path: Path, name: str) 
     assert compiled.beside_sources(tmp_path) == []
     planted.touch()
     assert compiled.beside_sources(tmp_path) == [planted]
+
+
+def test_the_compiled_environment_does_not_test_the_sources_unnoticed(
+    monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+) -> None:
+    monkeypatch.setattr(sys, "prefix", str(compiled.ENVIRONMENT))
+    with pytest.raises(pytest.UsageError, match="--import-mode=append"):
+        conftest.pytest_configure(pytestconfig)
+
+
+def test_the_sources_come_behind_the_compiled_core() -> None:
+    assert "/environment/bin/pytest --import-mode=append tests" in (ROOT / "Makefile").read_text()
 
 
 def test_the_failed_step_is_named_with_what_it_printed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,9 @@
 """(c) Steps of a pod's life: calls of functions, and microseconds, by its form.
 
 Bytes go in as an API server and kube-scheduler send them: lines of the watch through a reflector, bodies of
-verbs. A Binding and a patch end in a client that answers at once, so that no network is in the figures. Work
-that a step leaves for later is measured as a step of its own, `cycle`. The least of many lives counts.
+verbs. What the REST interface remembers of each pod is included. A Binding and a patch end in a client that
+answers at once, so that no network is in the figures. Work that a step leaves for later is measured as a step
+of its own, `cycle`. The least of many lives counts.
 """
 
 import asyncio
@@ -27,8 +28,11 @@ from extender.kube.effects.bodies import open_body, pod_path
 from extender.kube.watch.feeds import pod_reflector
 from extender.kube.watch.reflector import Reflector
 from extender.queueconfig.load import load_document
+from extender.rest.memory.memory import RestMemory
 from extender.verbs.bind import BindOutcome, BindVerb, PostBinding
 from extender.wire import translate
+from extender.wire.objects.plain import WireNamespace
+from extender.wire.objects.pod import PodMetadata
 
 NODES, OFFERED, LEAVES = 500, 230, 50
 """Nodes, those of a filter call as kube-scheduler samples them, and queues."""
@@ -90,13 +94,14 @@ class World:
 def world() -> World:
     """A new engine on the running loop."""
     later, performed = _Later(), list[Effect]()
-    wired = rig(later=later, perform=performed.append)
+    wired = rig(later=later, perform=performed.append, settled=lambda uids, now: memory.settled(uids, now))
+    memory = RestMemory(lambda: wired.engine.view, instance="life", started=0.0)
     learn = wired.engine.learn
     queues = [{"name": f"q{at}", "resources": {"max": {"vcore": "1000"}}} for at in range(LEAVES)]
     root = {"name": "root", "submitacl": "*", "queues": queues}
     partition = load_document(json.dumps({"partitions": [{"name": "default", "queues": [root]}]}))
     learn(on.Configured(partition, LedgerSettings()))
-    namespace = translate.WireNamespace(metadata=translate.PodMetadata(name="default"))
+    namespace = WireNamespace(metadata=PodMetadata(name="default"))
     learn(on.ObjectObserved(on.NAMESPACES, translate.namespace_from(namespace)))
     learn(on.ObjectsListed(on.NAMESPACES, frozenset({"default"})))
     amounts = {"cpu": "32", "memory": "64Gi", "pods": "110"}

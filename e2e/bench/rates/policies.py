@@ -3,6 +3,7 @@
 All policies are compiled and in force at once in one control plane, and a label of the namespace says which
 of them apply there. So rounds follow each other closely, and ratios hardly depend on the machine. The measure
 is a policy without conditions that adds one constant gate, the least that a changing policy can cost.
+Trials show what a reinvocation policy costs. The API server asks a policy with `IfNeeded` twice for each pod.
 """
 
 import copy
@@ -46,6 +47,11 @@ SHIPPED: Mapping[str, str] = {
 """The file of each shipped policy."""
 
 NONE, CONSTANT = "none", "a constant gate"
+AGAIN, ONCE, UNLESS = (
+    "a constant gate, IfNeeded",
+    "markers and gate, Never",
+    "markers and gate, unless it has both",
+)
 CHANGING = ("gate", "markers", "markers and gate")
 UNMANAGED = ", pods of no queue"
 _PREFIX = "bench.paddock.dev/"
@@ -66,6 +72,12 @@ spec:
     jsonPatch:
       expression: |-
         [JSONPatch{op: "add", path: "/spec/schedulingGates", value: [{"name": "example.com/constant"}]}]
+"""
+_UNLESS = """
+!(object.spec.?schedulingGates.orValue([]).exists(gate, gate.name == "paddock.dev/queue")
+  && ["requests", "limits"].all(part,
+    ["paddock.dev/filter", "paddock.dev/preempt", "paddock.dev/bind"].all(marker,
+      object.spec.?containers[0].?resources[?part][?marker].orValue("") == "1")))
 """
 _PROBE = """
 apiVersion: admissionregistration.k8s.io/v1
@@ -100,7 +112,8 @@ def cases() -> list[Case]:
         "all but adoption": ("markers and gate", *protecting),
         "all": ("markers and gate", "adoption", *protecting),
     }
-    named = {NONE: (), CONSTANT: (CONSTANT,)} | {name: (name,) for name in SHIPPED} | together
+    single = {name: (name,) for name in (CONSTANT, *trials(), *SHIPPED)}
+    named = {NONE: ()} | single | together
     unmanaged = (NONE, "markers", "gate", "markers and gate", "all but adoption")
     return [Case(name, each) for name, each in named.items()] + [
         Case(name + UNMANAGED, named[name], labelled=False) for name in unmanaged
@@ -109,12 +122,35 @@ def cases() -> list[Case]:
 
 def label_of(policy: str) -> str:
     """The label of a namespace to whose pods a policy applies."""
-    return _PREFIX + policy.replace(" ", "-").replace("'", "")
+    return _PREFIX + policy.replace(" ", "-").replace("'", "").replace(",", "")
 
 
 def constant() -> list[Object]:
     """A policy without conditions that adds a constant gate."""
     return [*yaml.safe_load_all(_CONSTANT), _binding("Mutating", "constant")]
+
+
+def trials() -> dict[str, list[Object]]:
+    """The measure with the reinvocation policy that is shipped, and what is shipped with others."""
+    both = SHIPPED["markers and gate"]
+    condition = {"name": "has-not-both", "expression": _UNLESS}
+    return {
+        AGAIN: _trial(constant(), "constant-again", reinvocationPolicy="IfNeeded"),
+        ONCE: _trial(manifest(both), "once", reinvocationPolicy="Never"),
+        UNLESS: _trial(manifest(both), "unless", matchConditions=[condition]),
+    }
+
+
+def _trial(things: Sequence[Object], name: str, **changed: object) -> list[Object]:
+    """A policy and its binding under another name, with another specification."""
+    found = copy.deepcopy([*things])
+    for thing in found:
+        thing["metadata"] = {"name": f"{name}.bench.paddock.dev"}
+        if thing["kind"].endswith(_BINDING):
+            thing["spec"]["policyName"] = thing["metadata"]["name"]
+        else:
+            thing["spec"] |= changed
+    return found
 
 
 def probe() -> list[Object]:
@@ -178,7 +214,13 @@ async def _put_in_force(cluster: Cluster) -> None:
     The API server compiles the policies that it has seen once a second.
     """
     shipped = (limited(manifest(path), label_of(name)) for name, path in SHIPPED.items())
-    for thing in (*limited(constant(), label_of(CONSTANT)), *chain.from_iterable(shipped), *probe()):
+    tried = (limited(things, label_of(name)) for name, things in trials().items())
+    for thing in (
+        *limited(constant(), label_of(CONSTANT)),
+        *chain.from_iterable(tried),
+        *chain.from_iterable(shipped),
+        *probe(),
+    ):
         await cluster.apply(thing)
     namespace = await _namespace(cluster, {label_of("probe"): "true"})
     for changed in (namespace, await _namespace(cluster, {label_of(CONSTANT): "true"})):
