@@ -10,7 +10,11 @@ ROUNDS ?= 1
 SEED ?= 1
 COUNT ?= 1000
 JOBS ?= 1
-RELEASES ?= https://releases.invalid/paddock
+# Where a release will be: registry and repository of the image, and the address below which the archives are.
+IMAGE ?=
+RELEASES ?=
+# Not empty: the image of this machine's architecture gets the compiled core.
+COMPILED ?=
 
 # `smoke`: one test for each part, in about a minute. `full`: all tests.
 TIER ?= full
@@ -22,7 +26,7 @@ endif
 # Each worker has its own control plane and mostly waits. With a user's cluster the tests run one after the other.
 WORKERS ?= $(if $(KUBECONFIG),0,3)
 
-.PHONY: demo test lint docs compiled test-compiled histories control-plane helm definitions manifests chart e2e soak attack frozen bench format plugin requirements vendor clean
+.PHONY: demo test lint docs compiled test-compiled histories control-plane helm definitions manifests chart e2e soak attack frozen bench format plugin crane release release-check base version requirements vendor clean
 
 $(STAMP): requirements-dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -51,9 +55,9 @@ $(DOCS_STAMP): requirements-docs.txt $(STAMP)
 compiled: $(STAMP)
 	@$(BIN)/python -m e2e.programs.compiled
 
-# Scenarios and a tenth of the properties with the compiled core.
+# Scenarios and a tenth of the properties with the compiled core. Appended, the sources come behind it on the path.
 test-compiled: compiled
-	.cache/compiled/environment/bin/pytest tests/scenarios tests/properties --numprocesses=2
+	.cache/compiled/environment/bin/pytest --import-mode=append tests/scenarios tests/properties --numprocesses=2
 
 # Builds the documents as a site in .cache/site. Fails on a broken link, and on a page that loads from another host.
 docs: $(DOCS_STAMP)
@@ -81,7 +85,7 @@ manifests: helm
 chart: helm
 	$(BIN)/pytest tests/manifests/chart
 
-e2e: control-plane helm definitions
+e2e: control-plane helm definitions crane release-check
 	$(BIN)/pytest e2e $(TIER_$(TIER)) --numprocesses=$(WORKERS) --dist=loadgroup --timeout=240 --durations=10 -rfEP
 
 # Builds the control plane of each minor version of Kubernetes once, and runs the smoke tier and an installation of
@@ -109,13 +113,33 @@ frozen: control-plane
 bench: control-plane
 	$(BIN)/python -m e2e.bench
 
-# `kubectl paddock` as one file in dist, and as an archive with a manifest for krew. RELEASES: where the archive will be.
+# `kubectl paddock` as one file in dist, and as an archive. With RELEASES also a manifest for krew.
 plugin: $(STAMP)
 	$(BIN)/python -m manifests.release.krew dist $(RELEASES)
+
+# crane, built once from its Go module. Tests validate and copy the image with it.
+crane: $(STAMP)
+	$(BIN)/python -m e2e.tests.release.crane
+
+# All that a release publishes, in dist. Needs IMAGE and RELEASES, and publishes nothing.
+release: $(STAMP) $(if $(COMPILED),compiled)
+	$(BIN)/python -m manifests.release.build dist --image="$(IMAGE)" --releases="$(RELEASES)" $(if $(COMPILED),--compiled=.cache/compiled/wheels)
+
+# Builds a release twice in different surroundings, and compares every byte. Leaves it in .cache/release/first.
+release-check: $(STAMP)
+	$(BIN)/python -m manifests.release.check .cache/release
+
+# Pins the present versions of the packages of Debian in the image. Needs a Debian with apt.
+base: $(STAMP)
+	$(BIN)/python -m manifests.release.debian_lock
 
 format: $(STAMP)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# Prints the version, or writes VERSION=X.Y.Z to every file that repeats it.
+version: $(STAMP)
+	@$(BIN)/python -m manifests.release.version $(VERSION)
 
 # Writes pins and hashes, without the address of any registry.
 requirements: $(STAMP)

@@ -5,6 +5,9 @@ A refusal is never an error. An error says that an input cannot be read or canno
 
 from typing import Self
 
+_SHOWN = 40
+"""Characters of a quantity that a message repeats."""
+
 
 class PaddockError(Exception):
     """Root of every error that Paddock raises itself."""
@@ -18,10 +21,8 @@ class QuantityError(PaddockError, ValueError):
     unknown.
     """
 
-    _SHOWN = 40
-
     def __init__(self, text: str, reason: str, *, where: str = "") -> None:
-        shown = text if len(text) <= self._SHOWN else text[: self._SHOWN] + "…"
+        shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
         super().__init__(f"{where + ': ' if where else ''}quantity {shown!r}: {reason}")
         self.text = shown
         self.reason = reason

@@ -7,11 +7,20 @@ from collections.abc import Callable
 from core.ledger import events as on
 from core.ledger.effects import Effect, PostEvent
 from extender.actions.ending import EndedApplication
+from extender.actions.moving import MoveProspect
 from extender.actions.stored import CONFIG_MAP, Actions
-from extender.configuration.settings import Settings
+from extender.configuration.reload import LiveConfiguration
+from extender.configuration.sources import CONFIGS_NAME
 from extender.engine.engine import Engine
+from extender.http.actions.acting import action_endpoint
 from extender.http.actions.parts import Acting
+from extender.http.configuring.comparing import Comparing
+from extender.http.configuring.parts import Configuring
+from extender.http.configuring.writing import write_endpoint
+from extender.http.endpoints import Endpoint
+from extender.identity.delegation import Delegation
 from extender.kube.actions import ActionStore, Change
+from extender.kube.config_map import ConfigMapStore
 from extender.kube.connection.client import ApiClient
 from extender.kube.leadership import Leadership
 from extender.telemetry.reporting import Reporting
@@ -21,8 +30,8 @@ class Administration:
     """Orders of administrators in one process.
 
     Without the setting ``paddock.admin.enabled`` nothing is read or done.
-    ``settings``: asked once there is a configuration, which ``configured`` tells. ``unready()``: why the
-    server cannot answer yet, or empty.
+    ``configured``: set once there is a configuration. ``unready()``: why the server cannot answer yet, or
+    empty.
     """
 
     def __init__(
@@ -31,7 +40,7 @@ class Administration:
         namespace: str,
         *,
         engine: Engine,
-        settings: Callable[[], Settings],
+        configuration: LiveConfiguration,
         configured: asyncio.Event,
         leadership: Leadership,
         reporting: Reporting,
@@ -41,7 +50,7 @@ class Administration:
     ) -> None:
         self._namespace = namespace
         self._engine = engine
-        self._settings = settings
+        self._configuration = configuration
         self._configured = configured
         self._perform = perform
         self._store = ActionStore(
@@ -50,16 +59,18 @@ class Administration:
             learn=self._learn,
             leads=lambda: leadership.held,
             ends=lambda app_id: engine.view.is_ended(app_id),
+            is_move_over=lambda app_id: engine.view.moves.is_over(app_id),
             wall=wall,
             reporter=reporting,
         )
         self.acting = Acting(
-            enabled=lambda: settings().admin_enabled,
-            by_acl=lambda: settings().admin_acl,
+            enabled=lambda: configuration.settings.admin_enabled,
+            by_acl=lambda: configuration.settings.admin_acl,
             unready=lambda: unready() or self.problem(),
             queue=lambda path: engine.view.tree.get(path),
             application=lambda app_id: EndedApplication.of(engine.view, app_id),
             ending=lambda app_id: engine.view.ending(app_id),
+            prospect=lambda app_id, path: MoveProspect.of(engine.view, app_id, path),
             store=self._changed,
             wall=wall,
             audit=reporting.acted,
@@ -67,24 +78,45 @@ class Administration:
             tell_opened=self._tell_opened,
             tell_ended=self._tell_ended,
             tell_lifted=self._tell_lifted,
+            tell_moved=self._tell_moved,
             tell_refused=self._tell_refused,
         )
+        config_map = ConfigMapStore(client, namespace, leads=lambda: leadership.held)
+        self._configuring = Configuring(
+            enabled=lambda: configuration.settings.admin_enabled and configuration.settings.admin_config,
+            unready=unready,
+            configuration=configuration,
+            view=lambda: engine.view,
+            namespace=namespace,
+            read=config_map.read,
+            write=config_map.write,
+            wall=wall,
+            audit=reporting.acted,
+            tell_written=self._tell_written,
+            tell_refused=self._tell_refused,
+        )
+        #: Endpoint that compares documents, which changes nothing.
+        self.compare = Comparing(self._configuring).endpoint()
+
+    def endpoints(self, delegation: Delegation) -> tuple[Endpoint, ...]:
+        """Return the endpoints for callers with a login, with paths below that of the aggregated API."""
+        return action_endpoint(self.acting, delegation), write_endpoint(self._configuring, delegation)
 
     async def run(self) -> None:
         """Follow the store until cancelled. Returns at once if actions are switched off."""
         await self._configured.wait()
-        if self._settings().admin_enabled:
+        if self._configuration.settings.admin_enabled:
             await self._store.run()
 
     async def wait_read(self) -> None:
         """Wait for the configuration, and for what administrators ordered if that counts (ACT-5)."""
         await self._configured.wait()
-        if self._settings().admin_enabled:
+        if self._configuration.settings.admin_enabled:
             await self._store.was_read.wait()
 
     def problem(self) -> str:
         """Why what administrators ordered is not known as it is now; empty if it is, or does not count."""
-        is_on = self._configured.is_set() and self._settings().admin_enabled
+        is_on = self._configured.is_set() and self._configuration.settings.admin_enabled
         return self._store.problem if is_on else ""
 
     def began(self) -> None:
@@ -96,7 +128,7 @@ class Administration:
         return await self._store.changed(change, dry_run=dry_run)
 
     def _learn(self, actions: Actions) -> None:
-        self._engine.learn(on.ActionsRead(actions.closed, actions.ended))
+        self._engine.learn(on.ActionsRead(actions.closed, actions.ended, actions.moved))
 
     def _tell_closed(self, message: str) -> None:
         self._perform(_event_of_action(self._namespace, "QueueClosed", message, warning=False))
@@ -109,6 +141,22 @@ class Administration:
 
     def _tell_lifted(self, message: str) -> None:
         self._perform(_event_of_action(self._namespace, "BarLifted", message, warning=False))
+
+    def _tell_written(self, message: str) -> None:
+        self._perform(
+            PostEvent(
+                "ConfigMap",
+                self._namespace,
+                CONFIGS_NAME,
+                "",
+                "ConfigurationWritten",
+                message,
+                warning=False,
+            )
+        )
+
+    def _tell_moved(self, message: str) -> None:
+        self._perform(_event_of_action(self._namespace, "ApplicationMoved", message, warning=False))
 
     def _tell_refused(self, message: str) -> None:
         self._perform(_event_of_action(self._namespace, "ActionRefused", message, warning=True))

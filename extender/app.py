@@ -23,12 +23,13 @@ from extender.front_door import DoorPlaces, FrontDoor
 from extender.host.clocks import call_later, clock_of_host, steady_clock
 from extender.host.garbage_collector import freeze_survivors, unfreeze
 from extender.host.user_groups import HostGroups
+from extender.http.access.mutual_tls import MutualTls
 from extender.http.door import Door
 from extender.http.explaining import Explanations
 from extender.http.health import Admin, admin_endpoints
 from extender.http.rest.service import RestService
 from extender.http.rest.witness import RestWitness
-from extender.http.server import Address, MutualTls
+from extender.http.server import Address
 from extender.http.verbs.listening import VerbsServer, verbs_server
 from extender.kube.connection.client import ApiClient, connect, is_in_cluster
 from extender.kube.effects.effector import Effector
@@ -142,9 +143,7 @@ class App:
             began=lambda: self._administration.began(),
             ended=lambda: self.engine.learn(on.ActingEnded()),
         )
-        self._reporting = Reporting(
-            self.metrics, log, unread=lambda kind, name: self._rest.memory.faults.unread(kind, name)
-        )
+        self._reporting = Reporting(self.metrics, log, unread=lambda *a: self._rest.memory.faults.unread(*a))
         self._effector = Effector(
             client,
             learn=self.engine.learn,
@@ -164,7 +163,7 @@ class App:
         self._waits_for = ""
         self._verbs = PureVerbs(
             self.engine,
-            asked=self._asked,
+            asked=self.engine.asked,
             confirming=self._confirming,
             lead=self._leadership,
             waits_for=lambda: self._waits_for,
@@ -173,7 +172,7 @@ class App:
             self.engine,
             self._effector,
             synced=self.synced,
-            asked=self._asked,
+            asked=self.engine.asked,
             lead=self._leadership,
             waits_for=lambda: self._waits_for,
         )
@@ -183,7 +182,7 @@ class App:
             client,
             options.namespace,
             engine=self.engine,
-            settings=lambda: self.configuration.settings,
+            configuration=self.configuration,
             configured=self._configured,
             leadership=self._leadership,
             reporting=self._reporting,
@@ -202,6 +201,7 @@ class App:
             self.synced,
             lambda: {"first queues": self._first_queues.problem, **self.front_door.notes()},
             self._administration.problem,
+            client.missing_rights,
         )
         self._rest = RestService(
             self.engine,
@@ -220,12 +220,13 @@ class App:
             ended=self._reporting.explained,
             on_bug=self._on_bug,
         )
-        self._endpoints = (*admin_endpoints(self._admin()), *self._rest.endpoints())
+        own = (self._administration.compare, *admin_endpoints(self._admin()))
+        self._endpoints = (*own, *self._rest.endpoints())
         self.front_door = FrontDoor(
             client,
             endpoints=self._endpoints,
             explanations=self._explanations,
-            acting=self._administration.acting,
+            administered=self._administration.endpoints,
             webhook=webhook_of(lambda: self.engine.view, self._offers, options.namespace),
             settings=lambda: self.configuration.settings,
             configured=self._configured,
@@ -258,10 +259,6 @@ class App:
             group.create_task(self._auditing.run())
             group.create_task(self._rest.run())
             group.create_task(watch_stalls(self.metrics.stalls.observe))
-
-    def _asked(self) -> None:
-        """Note that a call has arrived."""
-        self.engine.asked()
 
     async def _follow_configuration(self) -> None:
         if self._options.queues is None:
@@ -306,8 +303,6 @@ class App:
         self._bind_verb.deadline = self.configuration.settings.bind_deadline
         self._configured.set()
 
-    # -- running -----------------------------------------------------------------------------------------
-
     def _perform(self, effect: Any) -> None:
         if isinstance(effect, ResolveGroups):
             self._host_groups.look_up(effect.user)
@@ -339,8 +334,8 @@ class App:
             self.metrics.daemon_sets.set(self._feeds.of(DAEMON_SETS).synced.is_set())
             self.metrics.leading.set(self._leadership.held)
             self._reporting.clock_differs(self._client.clock_skew)
-
-    # -- what the ports show --------------------------------------------------------------------------------
+            self.engine.compare_clocks(self._client.clock_skew + time.time() - self._clock())
+            self._reporting.rights_missing(self._client.missing_rights.current())
 
     def _verbs_of(self, door: Door) -> VerbsServer:
         verbs = self._verbs
@@ -378,6 +373,7 @@ class App:
             places=Places(self._options.verbs, self._options.admin, self._options.tls),
             settings=lambda: self.configuration.settings,
             closed=self._reporting.closed,
+            not_renewed=self._reporting.certificate_not_renewed,
         )
 
     def _admin(self) -> Admin:

@@ -263,8 +263,9 @@ def _test(arguments: argparse.Namespace) -> int:
 def _serve(arguments: argparse.Namespace) -> int:
     from extender.app import Options, serve
     from extender.front_door import DoorPlaces
+    from extender.http.access.mutual_tls import MutualTls
     from extender.http.access.rotating_tls import ServingFiles
-    from extender.http.server import Address, MutualTls
+    from extender.http.server import Address
     from extender.telemetry.logs import configure_logs
 
     try:
@@ -337,7 +338,8 @@ def _loop_factory() -> Any:
 
 def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:
     """Settings from flags and environment. Raises `SettingsError` if one is invalid."""
-    from extender.configuration.settings import Settings, environment_from, settings_from
+    from extender.configuration.flags import environment_from
+    from extender.configuration.settings import Settings, settings_from
 
     flags = {name: value for name in Settings.model_fields if (value := getattr(arguments, name)) is not None}
     overrides = {**environment_from(os.environ), **flags}

@@ -23,8 +23,6 @@ from extender.http.access.delegated import delegated_guard
 from extender.http.access.peers import LARGEST_USER, Peers, peer_guard
 from extender.http.access.proxied import ProxiedUsers
 from extender.http.access.rotating_tls import RotatingTls, ServingFiles, ServingPair, ServingSource
-from extender.http.actions.acting import action_endpoint
-from extender.http.actions.parts import Acting
 from extender.http.aggregated import (
     NAMES,
     ROOT,
@@ -94,7 +92,8 @@ class FrontDoor:
     """Listeners with a login, of one process.
 
     ``endpoints``: the table that all listeners serve but that of the ``webhook``.
-    ``acting``: what actions need. Only the aggregated API has them, and the port for other instances.
+    ``administered``: makes the endpoints of administrators. Only the aggregated API has them, and the port
+    for other instances.
     ``settings``: asked at each request.
     ``configured``: awaited before ports are opened that no flag or variable names.
     ``leadership``: whether this instance leads, and which host does.
@@ -106,7 +105,7 @@ class FrontDoor:
         *,
         endpoints: Sequence[Endpoint],
         explanations: Explanations,
-        acting: Acting,
+        administered: Callable[[Delegation], Sequence[Endpoint]],
         webhook: Sequence[Endpoint],
         settings: Callable[[], Settings],
         configured: asyncio.Event,
@@ -117,7 +116,7 @@ class FrontDoor:
         self._client = client
         self._endpoints = endpoints
         self._explanations = explanations
-        self._acting = acting
+        self._administered = administered
         self._webhook = webhook
         self._settings = settings
         self._configured = configured
@@ -272,8 +271,8 @@ class FrontDoor:
 
     def _aggregated(self) -> list[Endpoint]:
         own = self._explanations.endpoints("", self._may_name)
-        actions = action_endpoint(self._acting, self._delegation)
-        return [*below_root(self._endpoints), *resource_endpoints(), actions, *own]
+        administered = self._administered(self._delegation)
+        return [*below_root(self._endpoints), *resource_endpoints(), *administered, *own]
 
     async def _may_name(self, user: AuthenticatedUser) -> bool:
         """True if a caller may read names of all namespaces. Without a verdict it may not."""

@@ -4,19 +4,21 @@ All endpoints are in one table, which `extender.app` assembles. Every listener s
 its guard accepts.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from extender.configuration.settings import Settings
 from extender.http.access.guarding import Neighbours, loopback_guard
+from extender.http.access.mutual_tls import MutualTls, RenewedTls
 from extender.http.aggregated import ACTIONS_REFUSED, ROOT
 from extender.http.connections import Connections
 from extender.http.door import Door
 from extender.http.endpoints import Endpoint, guarded_app
 from extender.http.explaining import Explanations
 from extender.http.page import page_shown
-from extender.http.server import Address, Listener, MutualTls, listen
+from extender.http.server import Address, Listener, listen
 from extender.http.verbs.listening import VerbsListener, VerbsServer, listen_to_verbs
 from extender.identity.caller import AuthenticatedUser
 
@@ -37,6 +39,7 @@ class Listeners:
     ``verbs``: the server for kube-scheduler, with its door; ``endpoints``: the table for all others.
     ``explanations``: their endpoints differ between listeners.
     ``closed(port, why)``: called for a connection that was closed early.
+    ``not_renewed(why)``: called for files of the verbs' certificate that cannot be used.
     """
 
     verbs: Callable[[Door], VerbsServer]
@@ -45,11 +48,12 @@ class Listeners:
     places: Places
     settings: Callable[[], Settings]
     closed: Callable[[str, str], None]
+    not_renewed: Callable[[str], None]
 
-    async def open_verbs(self) -> VerbsListener:
+    async def open_verbs(self, tls: RenewedTls | None) -> VerbsListener:
         """Open the port for kube-scheduler."""
-        tls = self.places.tls.context() if self.places.tls else None
-        return await listen_to_verbs(self.verbs(self._door("verbs")), self.places.verbs, tls=tls)
+        context = tls.context if tls else None
+        return await listen_to_verbs(self.verbs(self._door("verbs")), self.places.verbs, tls=context)
 
     async def open_admin(self) -> Listener:
         """Open the port without a login, which answers only requests from this machine."""
@@ -69,11 +73,16 @@ async def _names_all(_user: AuthenticatedUser) -> bool:
 @asynccontextmanager
 async def listening(listeners: Listeners) -> AsyncIterator[None]:
     """Keep all listeners open until the end of the block. Raises OSError for a port that is taken."""
+    files = listeners.places.tls
+    tls = RenewedTls(files, listeners.not_renewed) if files else None
     opened: list[Listener | VerbsListener] = []
+    renewing = asyncio.create_task(tls.run()) if tls else None
     try:
-        for each in (listeners.open_verbs, listeners.open_admin):
-            opened.append(await each())
+        opened.append(await listeners.open_verbs(tls))
+        opened.append(await listeners.open_admin())
         yield
     finally:
+        if renewing is not None:
+            renewing.cancel()
         for listener in opened:
             await listener.cleanup()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from extender.configuration.reload import LiveConfiguration
+from extender.kube.connection.rights import MissingRights
 from extender.kube.leadership import Leadership
 from extender.kube.watch.feeds import ConfigMapFeed, Feeds
 from extender.kube.watch.stale import heard
@@ -27,6 +28,7 @@ class Readiness:
     door_notes: Callable[[], Mapping[str, str]]
     #: Why what administrators ordered is not known; empty if it is, or does not count.
     actions_problem: Callable[[], str]
+    missing_rights: MissingRights
     #: Time of the start on the monotonic clock.
     started: float = field(default_factory=time.monotonic)
 
@@ -54,6 +56,7 @@ class Readiness:
             "stale watches": stale_text(self.watches(), now=time.time()),
             "leading": str(self.leadership.held).lower(),
             "lease": self.leadership.problem,
+            "rights missing": "; ".join(map(str, self.missing_rights.current())),
             **self.door_notes(),
         }
 

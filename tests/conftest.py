@@ -5,6 +5,7 @@ The rules of the specification that passing tests have shown are counted, too.
 With the core of `make compiled` only scenarios and properties run, the latter with a tenth of their examples.
 """
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from core.ledger.ledger import Ledger
-from e2e.programs.compiled import beside_sources, is_compiled
+from e2e.programs.compiled import ENVIRONMENT, beside_sources, is_compiled
 from extender.engine import engine
 from tests import builders, compiled_core
 from tests.builders import drifts
@@ -29,6 +30,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if found := beside_sources():
         raise pytest.UsageError(
             f"this shared object would be tested instead of its source, remove it: {found[0]}"
+        )
+    if Path(sys.prefix) == ENVIRONMENT and not is_compiled():
+        raise pytest.UsageError(
+            "the sources come before the compiled core and would be tested instead: add --import-mode=append"
         )
     config.addinivalue_line(
         "markers", "corrupts_ledger: breaks a ledger on purpose, so that it is not audited when the test ends"

@@ -21,7 +21,8 @@ def decide_gate(view: LedgerView, uid: PodUid, *, now: float) -> GateHeld | None
     sent = next_sent(record.admission.sent, refusal, generation=view.generation, now=now)
     if sent == record.admission.sent and record.admission.hold is not None:
         return None
-    return GateHeld(uid, sent, refusal.code, why_waits(view, record, refusal))
+    why = f"{refusal.text} ({why_waits(view, record, refusal)})"
+    return GateHeld(uid, sent, refusal.code, why)
 
 
 def why_gated(view: LedgerView, record: PodRecord) -> Refusal:

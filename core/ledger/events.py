@@ -30,6 +30,7 @@ from core.queues.closing import Closures
 from core.queues.spec import PartitionSpec
 from core.reasons import Code, Refusal, SentRefusal
 from core.workload.ending import Endings
+from core.workload.moving import Moves
 from core.workload.pod import PodFacts
 
 
@@ -106,11 +107,20 @@ class SettingsRead:
 class ActionsRead:
     """The actions of administrators were read, or written (ACT-3).
 
-    ``closed``: all closed queues (ACT-10). ``ended``: all ended applications (ACT-20).
+    ``closed``: all closed queues (ACT-10). ``ended``: all ended applications (ACT-20). ``moved``: all moved
+    applications (ACT-30).
     """
 
     closed: Closures
     ended: Endings = field(default_factory=dict)
+    moved: Moves = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ClockCompared:
+    """Clocks were compared. ``skew``: seconds by which the API server's is ahead; below 0 if it is behind."""
+
+    skew: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +246,8 @@ class PlaceholderCreated:
 class GateHeld:
     """A pod at Paddock's gate must wait on.
 
-    ``sent``: the refusal to report (sticky). ``reason`` and ``why``: the present one, as a code and as a
-    sentence for an Event.
+    ``sent``: the refusal to report (sticky). ``reason`` and ``why``: the present one, as a code and as the
+    text of an Event, which begins with that of the condition.
     """
 
     uid: PodUid
@@ -358,6 +368,7 @@ Event = (
     | Configured
     | SettingsRead
     | ActionsRead
+    | ClockCompared
     | PodOffered
     | PodRead
     | FilterCalled

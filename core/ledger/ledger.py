@@ -14,8 +14,9 @@ from core.ledger.admission.cycle import Cycle
 from core.ledger.admission.filter import note_filter
 from core.ledger.admission.gate_opening import note_woken
 from core.ledger.admission.gate_status import note_unwritten, report_hold, report_holds
+from core.ledger.admission.leases import time_leases
 from core.ledger.admission.requests import abandon_cycle, begin_cycle, clear_overdue, end_cycle, request_cycle
-from core.ledger.admission.turns import expire_turns, time_leases
+from core.ledger.admission.turns import expire_turns
 from core.ledger.admission.unguarded import report_unguarded
 from core.ledger.applications.classification import (
     place_again,
@@ -25,6 +26,7 @@ from core.ledger.applications.classification import (
 )
 from core.ledger.applications.ending import end_applications, endings_due, note_ended
 from core.ledger.applications.lifecycle import leave_parents, pass_time
+from core.ledger.applications.moves.moving import move_applications, moves_due
 from core.ledger.applications.queues import (
     close_queues,
     configure_queues,
@@ -32,6 +34,9 @@ from core.ledger.applications.queues import (
     remove_idle_queues,
 )
 from core.ledger.applications.rejection import report_all_later, report_due
+from core.ledger.applications.timeouts.due import judge_all_later, note_clock
+from core.ledger.applications.timeouts.expiry import executions_due, judge_executions
+from core.ledger.applications.timeouts.records import note_execution_written
 from core.ledger.applications.user_groups import forget_groups, learn_groups
 from core.ledger.audit.drift import Drift
 from core.ledger.audit.rounds import audit_steps
@@ -97,8 +102,8 @@ class Ledger:
         state = self._state
         if state.gangs.touched or state.gangs.line or state.podgroups.touched or state.preemption.withdrawn:
             self._run(self._follow_up())
-        if state.podgroups.untimed:
-            time_groups(state)
+        if state.podgroups.untimed or state.applications.untimed:
+            self._time()
         return hand_out(state)
 
     @property
@@ -114,6 +119,15 @@ class Ledger:
                 settle_touched(self._state)
         if touched:
             settle_touched(self._state)
+
+    def _time(self) -> None:
+        """Time what the event was about: execution time-outs, which may end applications, then pod groups."""
+        state = self._state
+        while state.applications.untimed:
+            self._run(judge_executions(state))
+            self._run(self._follow_up())
+        if state.podgroups.untimed:
+            time_groups(state)
 
     def _follow_up(self) -> Rounds:
         """Handle the consequences of an event for gangs, pod groups, and victims of withdrawn offers."""
@@ -141,10 +155,14 @@ class Ledger:
                 retime_all_groups(self._state)
                 time_leases(self._state)
                 report_all_later(self._state)
+                judge_all_later(self._state)
                 yield from place_refused_for_number(self._state)
-            case on.ActionsRead(closed, ended):
+            case on.ActionsRead(closed, ended, moved):
                 close_queues(self._state, closed)
+                yield from move_applications(self._state, moved)
                 yield from end_applications(self._state, ended)
+            case on.ClockCompared(skew):
+                note_clock(self._state, skew)
             case on.PodWoken():
                 note_woken(self._state, event)
             case on.GateHeld() | on.GateReportFailed():
@@ -225,6 +243,7 @@ class Ledger:
             await_attempt(state, state.pods.records[uid])
         touch_all_groups(state)
         retime_all_groups(state)
+        judge_all_later(state)
         request_cycle(state, CycleReason.CONFIGURED)
 
     # -- outcomes, each routed to the owner of its purpose ----------------------------------------
@@ -239,6 +258,8 @@ class Ledger:
                 note_victim_written(self._state, event)
             case Purpose.REPLACEMENT:
                 yield from note_member_written(self._state, event)
+            case Purpose.EXECUTION:
+                note_execution_written(self._state, event)
             case Purpose.GANG_PHASE:
                 note_phase_written(self._state, event)
             case Purpose.WITHDRAWAL | Purpose.LABELS:
@@ -326,7 +347,9 @@ class Ledger:
         yield from place_overdue(state)
         report_due(state)
         pass_time(state)
+        executions_due(state)
         open_due_queues(state)
         yield from endings_due(state)
+        yield from moves_due(state)
         report_unguarded(state)
         report_holds(state)

@@ -17,6 +17,8 @@ class Purpose(Enum):
     """A member of a gang replaces a placeholder, which is deleted for it."""
     ENDING = "ending"
     """The application of a pod was ended by an administrator."""
+    EXECUTION = "execution"
+    """The time at which an application began to run, and its end, are written on pods (ACT-41)."""
     GANG_PHASE = "gang phase"
     """The outcome of a gang is written on its originator."""
     WITHDRAWAL = "withdrawal"
@@ -30,6 +32,7 @@ RecordPurpose = Literal[
     Purpose.PLAN,
     Purpose.VICTIM,
     Purpose.REPLACEMENT,
+    Purpose.EXECUTION,
     Purpose.GANG_PHASE,
     Purpose.WITHDRAWAL,
     Purpose.LABELS,

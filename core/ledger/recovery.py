@@ -11,7 +11,11 @@ from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import end_turn, restore_rank
 from core.ledger.applications.ending import resume_endings
 from core.ledger.applications.forced import let_in_what_runs
+from core.ledger.applications.moves.moving import finish_moves
 from core.ledger.applications.relabelled import recover_labels
+from core.ledger.applications.timeouts.due import judge_all_later
+from core.ledger.applications.timeouts.expiry import recover_executions
+from core.ledger.applications.timeouts.records import execution_records_of
 from core.ledger.gangs.lifecycle import begin_all
 from core.ledger.gangs.replacement import dissolve, remember_slot, resume_slots
 from core.ledger.node_reservation.reservation import drop, remember
@@ -47,6 +51,8 @@ def recover_record(state: State, record: PodRecord) -> None:
         _believe(state, record)
         return
     forged = _records_of(record.facts)
+    if record.facts.running_since:
+        forged += execution_records_of(record.facts)
     if forged:
         write(state, record, Purpose.WITHDRAWAL, *((key, None) for key in forged))
 
@@ -126,6 +132,8 @@ def take_over(state: State) -> Rounds:
     resume(state)
     yield
     yield from resume_slots(state)
+    yield from finish_moves(state)
+    recover_executions(state)
     yield from resume_endings(state)
     request_cycle(state, CycleReason.ACTING_BEGAN)
 
@@ -134,6 +142,7 @@ def stand_by(state: State) -> None:
     """Stop acting: another instance, or none, acts from now on."""
     state.acts = False
     doubt_reports(state)
+    judge_all_later(state)
 
 
 def _is_promised(record: PodRecord) -> bool:

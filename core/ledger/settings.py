@@ -50,6 +50,8 @@ class LedgerSettings:
     bind_deadline: float = 100.0
     #: True if pods of one user may share an application across namespaces (F-15).
     shares_applications: bool = False
+    #: True if no tenant can write Paddock's annotations, so that a restart may believe them (ACT-41).
+    records_protected: bool = False
     #: Dynamic queues below one configured queue, at most (F-21).
     max_dynamic: int = 1_000
     #: Dynamic queues in all, at most (F-21).

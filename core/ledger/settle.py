@@ -1,9 +1,10 @@
 """Settling: the current charge of a pod, and the order in which index owners file it anew."""
 
 from core.ledger.admission.gate_status import end_hold
+from core.ledger.admission.leases import time_lease
 from core.ledger.admission.pending import file_ask
 from core.ledger.admission.requests import request_cycle, request_cycle_for_node
-from core.ledger.admission.turns import forget_wake_up, note_moved, time_lease
+from core.ledger.admission.turns import forget_wake_up, note_moved
 from core.ledger.admission.unguarded import file_unguarded, forget_unguarded, note_unadmitted
 from core.ledger.applications.lifecycle import note_quota_held
 from core.ledger.charge import charge_of

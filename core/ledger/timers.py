@@ -3,7 +3,7 @@
 from collections.abc import Container
 
 from core.ledger.admission.gate_status import stopped_holds
-from core.ledger.admission.turns import stopped_leases
+from core.ledger.admission.leases import checks_held_back, stopped_leases
 from core.ledger.admission.unguarded import stopped_reports
 from core.ledger.podgroups.deadlines import leases_held_back
 from core.ledger.state.state import State
@@ -13,7 +13,7 @@ from core.ledger.state.timers import TimerKind
 
 def next_due(state: State) -> float | None:
     """Time at which `TimePassed` has something to do next. None if nothing ends by itself."""
-    held_back = {TimerKind.POD_GROUP_LEASE: leases_held_back(state)}
+    held_back = {TimerKind.POD_GROUP_LEASE: leases_held_back(state), **checks_held_back(state)}
     return next_timer(state, stopped=_stopped(state), held_back=held_back)
 
 

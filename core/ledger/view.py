@@ -10,6 +10,8 @@ from core.ledger.admission.backoff import backs_off
 from core.ledger.admission.order.view import OrderView
 from core.ledger.admission.pending import lines_beside
 from core.ledger.admission.turns import turns_leave_no_node
+from core.ledger.applications.bars import may_be_of_daemon_set
+from core.ledger.applications.moves.view import MoveView
 from core.ledger.applications.shared_ids import Identities
 from core.ledger.gangs.index import awaits_gang
 from core.ledger.node_reservation.reservation import reserved_node_could_take
@@ -35,7 +37,7 @@ from core.queues.users.limits import Tracked, UsageBook, entry_for
 from core.resource import Resource, Tally
 from core.workload.application import Application
 from core.workload.ask import Rank, Waiting
-from core.workload.ending import Ending
+from core.workload.ending import Ending, is_exempt
 from core.workload.gangs.progress import GangTally
 from core.workload.nodes.node import NodeFacts, NodeUse
 from core.workload.nodes.ranking import NodeRanking
@@ -157,9 +159,18 @@ class LedgerView(OrderView):
         found = (known.get(each) for each in (app_id, app_id._replace(recovered=True)))
         return any(each is not None and each.ends for each in found)
 
+    def is_exempt(self, record: PodRecord) -> bool:
+        """True for a pod that no order to end its application is about (ACT-21)."""
+        return is_exempt(record.facts, of_daemon_set=may_be_of_daemon_set(self._state, record))
+
     def ending(self, app_id: AppId) -> Ending | None:
         """Order about an application that is in force, or None (ACT-20)."""
         return self._state.applications.endings.get(app_id)
+
+    @property
+    def moves(self) -> MoveView:
+        """Moves of applications by administrators."""
+        return MoveView(self._state)
 
     def queue_of(self, record: PodRecord) -> Queue | None:
         """Leaf in which a pod's application runs, or None while it has none."""

@@ -17,6 +17,8 @@ PREEMPTION_DELAY = "preemption.delay"
 QUOTA_PREEMPTION_DELAY = "quota.preemption.delay"
 UNSCHEDULED_BACKOFF = "application.unschedasks.backoff"
 UNSCHEDULED_DELAY = "application.unschedasks.backoff.delay"
+EXECUTION_TIMEOUT = "application.execution.timeout"
+EXECUTION_BAR = "application.execution.bar"
 
 DEFAULT_DELAY = 30.0
 """Default of ``preemption.delay`` and of ``application.unschedasks.backoff.delay``, in seconds."""
@@ -53,7 +55,8 @@ class QueueProperties:
 
     ``sort_by_priority``: ``application.sort.priority``. ``priority_fence``: ``priority.policy: fence``.
     ``quota_preemption_delay``: 0 for off. ``unscheduled_backoff``: asks without a node that begin an
-    application's back-off; 0 for never.
+    application's back-off; 0 for never. ``execution_timeout``: time for which an application may run; None
+    for no limit. ``execution_bar``: time for which its id waits after that; None if the queue says nothing.
     """
 
     sort_policy: SortPolicy = SortPolicy.FIFO
@@ -65,6 +68,8 @@ class QueueProperties:
     quota_preemption_delay: float = 0.0
     unscheduled_backoff: int = 0
     unscheduled_delay: float = DEFAULT_DELAY
+    execution_timeout: float | None = None
+    execution_bar: float | None = None
 
 
 def inherited(parent: Mapping[str, str], own: Mapping[str, str]) -> Mapping[str, str]:
@@ -101,6 +106,8 @@ def properties_from(values: Mapping[str, str], *, is_leaf: bool) -> QueuePropert
         quota_preemption_delay=_read(values, QUOTA_PREEMPTION_DELAY, _positive, 0.0),
         unscheduled_backoff=_read(values, UNSCHEDULED_BACKOFF, _uint64, 0),
         unscheduled_delay=_read(values, UNSCHEDULED_DELAY, _positive, DEFAULT_DELAY),
+        execution_timeout=_read(values, EXECUTION_TIMEOUT, _positive, None),
+        execution_bar=_read(values, EXECUTION_BAR, _not_negative, None),
     )
 
 
@@ -119,6 +126,10 @@ def readable(key: str, value: str) -> bool | None:
             return _reads(_int32, value)
         case "application.unschedasks.backoff":
             return _reads(_uint64, value)
+        case "application.execution.timeout":
+            return _reads(_positive, value)
+        case "application.execution.bar":
+            return _reads(_not_negative, value)
         case "preemption.delay" | "quota.preemption.delay" | "application.unschedasks.backoff.delay":
             return _reads(_positive, value)
         case _:
@@ -166,6 +177,13 @@ def _within(text: str, pattern: re.Pattern[str], allowed: range) -> int:
     if found is None or len(digits) > _MOST_DIGITS or int(found[1] + (digits or "0")) not in allowed:
         raise ValueError("is not a number of that size")
     return int(found[1] + (digits or "0"))
+
+
+def _not_negative(text: str) -> float:
+    seconds = seconds_of(text)
+    if seconds < 0:
+        raise ValueError("must not be below zero")
+    return seconds
 
 
 def _positive(text: str) -> float:

@@ -71,6 +71,24 @@ class QueueTree:
             and (live := queue.applications - queue.completing)
         )
 
+    def twin(self) -> "QueueTree":
+        """Copy with the usage of these queues, to which another document may be applied.
+
+        Counters are shared, so they must only be read. Cost: O(queues).
+        """
+        made = QueueTree()
+        for queue in self:
+            above = made._by_path[queue.parent.path] if queue.parent is not None else None
+            copy = Queue(queue.spec, above, like=queue)
+            copy.children, copy.shown = {}, dict(queue.shown)
+            made._by_path[queue.path] = copy
+            if above is None:
+                made.root = copy
+            else:
+                above.children[queue.path] = copy
+        made._made, made.closures = Counter(self._made), self.closures
+        return made
+
     def apply(self, partition: PartitionSpec) -> None:
         """Apply a document. Known queues keep their usage, and missing ones drain (Q-9).
 

@@ -11,6 +11,7 @@ from core.workload.gangs.gang import Gang
 from core.workload.gangs.progress import GangProgress
 from core.workload.pod import PodFacts
 from core.workload.states import ENDED, STARTED, AppState
+from core.workload.timeouts.execution import Execution
 
 _UNIQUE_SUFFIX = "-uniqueautogen"
 _ID_LENGTH = 63
@@ -74,6 +75,10 @@ class Application:
     forced: bool = False
     #: True once an administrator's order ends it, until it is Failed (ACT-20).
     ends: bool = False
+    #: Time at which it was Running first, in seconds since the epoch; None before that (ACT-41).
+    running_since: float | None = None
+    #: Execution time-out; None while nothing limits it.
+    execution: Execution | None = None
     #: True if a pod of it was given capacity by Paddock.
     let_in: bool = False
     #: True if its groups stand in for groups that were not known.

@@ -28,15 +28,20 @@ class Ending:
     reason: str = ""
     #: True if pods are deleted with their grace period, whatever budgets say.
     force: bool = False
+    #: True if the application's execution time-out gave it, and no user (ACT-42).
+    timed_out: bool = False
 
 
 Endings = Mapping[AppId, Ending]
 """Applications that are ended or barred, by id and namespace."""
 
 
-def is_exempt(pod: PodFacts) -> bool:
-    """True for a pod that no order ends: of kube-system, a mirror pod, or of a DaemonSet."""
-    return pod.namespace == SYSTEM or pod.mirror or pod.daemon_set is not None
+def is_exempt(pod: PodFacts, *, of_daemon_set: bool) -> bool:
+    """True for a pod that no order ends: of kube-system, a mirror pod, or of a DaemonSet.
+
+    ``of_daemon_set``: True if a DaemonSet has created it. Its owner reference alone is only text.
+    """
+    return pod.namespace == SYSTEM or pod.mirror or of_daemon_set
 
 
 def is_left_failed(pod: PodFacts) -> bool:
@@ -47,6 +52,6 @@ def is_left_failed(pod: PodFacts) -> bool:
     return not pod.controller or pod.controller.startswith(_JOB)
 
 
-def concerns(ending: Ending, pod: PodFacts) -> bool:
+def concerns(ending: Ending, pod: PodFacts, *, of_daemon_set: bool) -> bool:
     """True if an order is about a pod of its application, by the pod's creation."""
-    return pod.created <= ending.through and not is_exempt(pod)
+    return pod.created <= ending.through and not is_exempt(pod, of_daemon_set=of_daemon_set)

@@ -35,6 +35,15 @@ GATE_OPENED = "paddock.dev/gate-opened"
 APPLICATION = "paddock.dev/application"
 """Annotation of a pod whose labels were changed: the application and queue that they named before."""
 
+EXECUTION_TIMEOUT = "yunikorn.apache.org/execution-timeout"
+"""Annotation of an originator: the time for which its application may run (ACT-40)."""
+
+RUNNING_SINCE = "paddock.dev/running-since"
+"""Annotation that records since when the application of a pod runs (ACT-41)."""
+
+EXECUTION = "paddock.dev/execution"
+"""Annotation beside `RUNNING_SINCE` with the announced end of that time."""
+
 OWN_GATE = "paddock.dev/queue"
 """Paddock's own scheduling gate, which is no gate in the sense of POD-20."""
 
@@ -143,6 +152,12 @@ class PodFacts:
     taken_as: str = ""
     #: Time at which its condition PodScheduled became true, in seconds since the epoch; 0 before that.
     scheduled_at: float = 0.0
+    #: Annotation `EXECUTION_TIMEOUT`, cut; empty without.
+    execution_timeout: str = ""
+    #: Annotation `RUNNING_SINCE`, cut.
+    running_since: str = ""
+    #: Annotation `EXECUTION`, cut.
+    execution: str = ""
     #: True if it shows a static pod of a kubelet.
     mirror: bool = False
 

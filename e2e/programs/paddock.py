@@ -31,10 +31,19 @@ class StandbyError(AssertionError):
 
 
 class PaddockProcess:
-    """A Paddock. ``url``: where kube-scheduler calls it. ``host``: another name for this host."""
+    """A Paddock. ``url``: where kube-scheduler calls it. ``host``: another name for this host.
+
+    ``before``: statements of Python that run first, such as shorter times.
+    """
 
     def __init__(
-        self, kubeconfig: Path, folder: Path, *, arguments: Sequence[str] = (), host: str = ""
+        self,
+        kubeconfig: Path,
+        folder: Path,
+        *,
+        arguments: Sequence[str] = (),
+        host: str = "",
+        before: str = "",
     ) -> None:
         self.verbs_port, self.admin_port = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.verbs_port}/v1"
@@ -47,7 +56,9 @@ class PaddockProcess:
             *arguments,
         ]
         code = ("-c", _ON_HOST.format(host=host)) if host else ("-m", "extender.cli")
-        nursery = NURSERY[-1] if NURSERY else None
+        if before:
+            code = ("-c", f"{before}; from extender.cli import main; main()")
+        nursery = NURSERY[-1] if NURSERY and not before else None
         self._program = Program(
             [sys.executable, *code, *asked],
             folder / f"paddock-{self.verbs_port}.log",

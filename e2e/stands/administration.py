@@ -1,13 +1,13 @@
 """Administrators of a queue before a real API server: their roles, and the actions they send."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from e2e.cluster.client import ApiFailure, path_of
+from e2e.cluster.client import ApiFailure, Cluster, path_of
 from e2e.stands.front_door import LOOPBACK, ROOT, FrontDoor, serving
-from e2e.stands.stand import NAMESPACE, SIDECAR, Stand, Tree, eventually
+from e2e.stands.stand import CONFIG_MAP, NAMESPACE, SIDECAR, Stand, Tree, eventually
 
 ENABLED = "--admin-enabled=true"
 """Flag that switches actions on."""
@@ -121,3 +121,38 @@ async def until_done(door: FrontDoor, **order: Any) -> Any:
         return json.loads(printed) if code == 0 else None
 
     return await eventually(done, f"the operator may {order}", timeout=60)
+
+
+@asynccontextmanager
+async def configurers(cluster: Cluster, may: Sequence[str], send: Sequence[str]) -> AsyncIterator[None]:
+    """Roles that the chart renders with `admin.config`. ``may``: users who may update the ConfigMap.
+
+    ``send``: users who may send documents, with every right that is not about the ConfigMap.
+    """
+    one = {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": [CONFIG_MAP]}
+    document = {"apiGroups": ["paddock.dev"], "resources": ["ws/config"], "resourceNames": ["v1"]}
+    everything = {"apiGroups": ["paddock.dev"], "resources": ["actions", "queues"], "verbs": ["*"]}
+    service = {"kind": "ServiceAccount", "name": "paddock", "namespace": NAMESPACE}
+    writer, sender, updater = "paddock-configuration-writer", "e2e-sends", "e2e-updates"
+    made = [
+        _role("Role", writer, [{**one, "verbs": ["get", "patch"]}]),
+        _role("ClusterRole", sender, [{**document, "verbs": ["update"]}, everything]),
+        _role("Role", updater, [{**one, "verbs": ["update"]}]),
+        _binding("RoleBinding", writer, "Role", [service]),
+        _binding("ClusterRoleBinding", sender, "ClusterRole", [_person(each) for each in send]),
+        _binding("RoleBinding", updater, "Role", [_person(each) for each in may]),
+    ]
+    await cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    for each in made:
+        await cluster.apply(each)
+    try:
+        yield
+    finally:
+        for each in reversed(made):
+            meta = each["metadata"]
+            path = path_of(each["kind"], meta.get("namespace", ""), meta["name"])
+            await cluster.request("DELETE", path)
+
+
+def _person(name: str) -> dict[str, str]:
+    return {"kind": "User", "name": name, "apiGroup": GROUP}

@@ -6,7 +6,7 @@ from core.ids import ROOT, AppId, QueuePath
 from core.instants import has_come
 from core.ledger.view import LedgerView
 from core.workload.application import generated_name
-from core.workload.ending import Ending, is_exempt
+from core.workload.ending import Ending
 from extender.actions.stored import LONGEST_NAME, whole_second
 
 
@@ -36,8 +36,10 @@ class EndedApplication:
         found = [each for key in keys if (each := view.application(key)) is not None]
         if not found:
             return None
-        records = [view.pod(uid) for app in found for uid in app.pods]
-        facts = [each.facts for each in records if each is not None]
+        known = (view.pod(uid) for app in found for uid in app.pods)
+        records = [each for each in known if each is not None]
+        facts = [each.facts for each in records]
+        left = {each.uid for each in records if view.is_exempt(each)}
         queue = next((each.queue for each in found if each.queue is not None), None)
         return cls(
             QueuePath(queue if queue is not None and not found[0].id.recovered else ROOT),
@@ -45,8 +47,8 @@ class EndedApplication:
             any(each.ends for each in found),
             app_id.name == generated_name(app_id.namespace),
             tuple(sorted({each.controller for each in facts if each.controller})),
-            tuple(sorted(f"{each.namespace}/{each.name}" for each in facts if not is_exempt(each))),
-            tuple(sorted(f"{each.namespace}/{each.name}" for each in facts if is_exempt(each))),
+            tuple(sorted(f"{each.namespace}/{each.name}" for each in facts if each.uid not in left)),
+            tuple(sorted(f"{each.namespace}/{each.name}" for each in facts if each.uid in left)),
         )
 
     @classmethod

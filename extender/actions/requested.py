@@ -75,9 +75,21 @@ class LiftBar(_Request, frozen=True, kw_only=True, tag="lift"):
     namespace: _Namespace
 
 
+class MoveApplication(_Request, frozen=True, kw_only=True, tag="move"):
+    """Move an application to another leaf (ACT-30)."""
+
+    application: _Id
+    namespace: _Namespace
+    #: Leaf to which it is moved.
+    queue: _Queue
+    reason: _Reason = ""
+    #: True if the application may be the one of all pods of a namespace that name none (POD-4).
+    generated: bool = False
+
+
 QueueRequest = CloseQueue | OpenQueue
 ApplicationRequest = EndApplication | LiftBar
-Request = QueueRequest | ApplicationRequest
+Request = QueueRequest | ApplicationRequest | MoveApplication
 
 
 class NotValid(Exception):
@@ -94,10 +106,11 @@ def request_from(body: bytes) -> Request:
 
 
 def target_of(request: Request) -> str:
-    """Queue, or namespace and id of the application, as the caller wrote them."""
+    """Queue, or namespace and id of the application, as the caller wrote them. For a move, both."""
     if isinstance(request, QueueRequest):
         return request.queue
-    return f"{request.namespace}/{request.application}"
+    name = f"{request.namespace}/{request.application}"
+    return f"{name} to {request.queue}" if isinstance(request, MoveApplication) else name
 
 
 def reason_of(request: Request) -> str:
@@ -148,7 +161,11 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     application: str | msgspec.UnsetType = msgspec.UNSET
     #: Controllers of its pods, which create new ones.
     controllers: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
-    #: Pods that are ended, and pods that stay, as ``namespace/name``: the first `PODS_SHOWN`.
+    #: Queue that an application is moved from.
+    source: str | msgspec.UnsetType = msgspec.UNSET
+    #: Changes of guarantees, fences and priority by a move, one sentence each.
+    changes: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    #: Pods that are ended or moved, and pods that stay, as ``namespace/name``: the first `PODS_SHOWN`.
     pods: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     left: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     #: True if something changes by it.

@@ -1,6 +1,7 @@
 """Settings as command-line flags: names, defaults as a user writes them, and help texts."""
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 from core.quantity import amount_text
@@ -65,3 +66,12 @@ def _written(default: Any) -> str:
             return ",".join(f"{part}={ANY if copied else ORIGINATOR}" for part, copied in parts.items())
         case _:
             return str(default)
+
+
+def environment_from(environ: Mapping[str, str]) -> dict[str, str]:
+    """Settings in the environment, by field. A variable is ``PADDOCK_`` and the field's name in capitals."""
+    return {
+        name: environ[variable]
+        for name in Settings.model_fields
+        if (variable := f"PADDOCK_{name.upper()}") in environ
+    }

@@ -132,8 +132,15 @@ class LiveConfiguration:
         self.reloads = 0
         #: All keys of both ConfigMaps except the document, from the latest readable configuration.
         self.keys: Mapping[str, str] = {}
+        #: True if the document comes from a file, so that no ConfigMap counts.
+        self.from_file = False
         #: Time at which the document in force was applied, in seconds since 1970; 0 before.
         self.applied_at = 0.0
+
+    @property
+    def document_key(self) -> str:
+        """Key of the document in the ConfigMaps (SRC-3)."""
+        return f"{self._policy_group}.yaml" if self._policy_group is not None else _PLAIN_KEY
 
     @property
     def checksum(self) -> str:
@@ -155,7 +162,7 @@ class LiveConfiguration:
         return self._in_force.policy_group if self._in_force else None
 
     @property
-    def _frozen(self) -> bool:
+    def frozen(self) -> bool:
         """True if hot refresh is off, so that edits are ignored (SRC-7)."""
         return self._in_force is not None and not self.settings.hot_refresh
 
@@ -179,6 +186,7 @@ class LiveConfiguration:
 
     def offer_file(self, text: bytes, source: Source) -> None:
         """Apply a document from a file. Settings then come from flags and environment only."""
+        self.from_file = True
         self._offer(lambda: Unpacked(None, {_PLAIN_KEY: _decoded(text)}), source)
 
     def refuse(self, source: Source, message: str) -> None:
@@ -190,7 +198,7 @@ class LiveConfiguration:
         try:
             maps, losses = self._retained(read())
         except PaddockError as error:
-            if self._frozen:
+            if self.frozen:
                 self.ignored = True
             else:
                 self.refuse(source, str(error))
@@ -204,7 +212,7 @@ class LiveConfiguration:
         unchanged = (maps.defaults, maps.configs) == (self._offered.defaults, self._offered.configs)
         if losses and unchanged:
             return
-        if self._frozen:
+        if self.frozen:
             self.ignored = True
             return
         # Stored even if they are refused, since a later loss falls back to the contents offered last.

@@ -90,7 +90,8 @@ class Settings(BaseModel):
     turn_lease: Duration = Field(
         default=2.0,
         alias="paddock.turn.lease",
-        description="Time within which a pod must reach filter after it got its turn. Keep "
+        description="Time within which a pod must reach filter after it got its turn, unless "
+        "kube-scheduler is busy with other pods (DESIGN-3). Keep "
         "`podMaxBackoffSeconds` of kube-scheduler below it",
     )
     bind_deadline: Duration = Field(
@@ -251,8 +252,7 @@ class Settings(BaseModel):
     rest_port: Port = Field(
         default=0,
         alias="paddock.rest.port",
-        description="Port of the REST interface for callers with a token, over TLS; 9080 is YuniKorn's. "
-        "`0`: none",
+        description="Port of the REST interface, over TLS with tokens; 9080 is YuniKorn's. `0`: none",
     )
     rest_access: RestAccess = Field(
         default="token",
@@ -275,8 +275,7 @@ class Settings(BaseModel):
     aggregated_port: Port = Field(
         default=0,
         alias="paddock.aggregated.port",
-        description="Port of the API `paddock.dev/v1alpha1`, to which the API server forwards requests. "
-        "`0`: none",
+        description="Port of the API `paddock.dev/v1alpha1`, for the API server's requests. `0`: none",
     )
     peer_port: Port = Field(
         default=0,
@@ -293,14 +292,23 @@ class Settings(BaseModel):
     admin_acl: Switch = Field(
         default=False,
         alias="paddock.admin.acl",
-        description="`true`: `adminacl` of a queue gives the right to act on it, to users and groups that it "
-        "names. `false`: only RBAC does",
+        description="`true`: `adminacl` of a queue lets users and groups that it names act on the queue, too",
+    )
+    admin_config: Switch = Field(
+        default=False,
+        alias="paddock.admin.config",
+        description="`true`: Paddock writes queue documents for callers who may update `yunikorn-configs`",
+    )
+    records_protected: Switch = Field(
+        default=False,
+        alias="paddock.records.protected",
+        description="`true`: `manifests/records` is installed, so a restart believes since when applications "
+        "run. `false`: the pods' own times count",
     )
     webhook_port: Port = Field(
         default=0,
         alias="paddock.webhook.port",
-        description="Port of the webhook that changes new pods, for API servers without "
-        "`MutatingAdmissionPolicy`, over TLS. `0`: none",
+        description="Port of the webhook for servers without `MutatingAdmissionPolicy`, over TLS. `0`: none",
     )
 
     @property
@@ -329,6 +337,7 @@ class Settings(BaseModel):
             max_dynamic=self.queues_max_dynamic,
             max_dynamic_total=self.queues_max_dynamic_total,
             names_others=self.messages_other_names,
+            records_protected=self.records_protected,
         )
 
     @property
@@ -374,15 +383,6 @@ def settings_from(config_map: Mapping[str, str], overrides: Mapping[str, Any]) -
     if wrong:
         raise SettingsError(wrong)
     return settings
-
-
-def environment_from(environ: Mapping[str, str]) -> dict[str, str]:
-    """Settings in the environment, by field. A variable is ``PADDOCK_`` and the field's name in capitals."""
-    return {
-        name: environ[variable]
-        for name in Settings.model_fields
-        if (variable := f"PADDOCK_{name.upper()}") in environ
-    }
 
 
 def reloaded(active: Settings, fresh: Settings) -> tuple[Settings, tuple[str, ...]]:

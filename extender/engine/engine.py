@@ -24,9 +24,9 @@ from core.decisions.scoring import decide_scores
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
-from core.ledger.view import LedgerView
 from core.workload.managed import is_managed
 from core.workload.pod import PodFacts
+from core.workload.timeouts.execution import SKEW_ALLOWED
 from extender.engine.audit_round import AuditRound
 from extender.engine.outward import Outward
 from extender.engine.planner import Planner
@@ -35,6 +35,9 @@ from extender.engine.slices import Slices
 CLEAN_EVERY = 10.0
 """Seconds between two removals of unused dynamic queues (Q-10)."""
 
+_SKEW_STEP = 1.0
+"""Seconds by which the skew of clocks must change to be noted: the server's Date has whole seconds."""
+
 
 class Engine:
     """Owner of the ledger. Learns events and answers questions."""
@@ -42,8 +45,11 @@ class Engine:
     def __init__(self, outward: Outward, ledger: Ledger | None = None) -> None:
         self._outward = outward
         self._ledger = ledger or Ledger()
+        #: The current ledger view, for synchronous use only. Do not hold it across an ``await``.
+        self.view = self._ledger.view
         self.version = 0
         """Number that grows with each event. Time that passes without any consequence does not count."""
+        self._skew = 0.0
         self._slices = Slices(lambda: self.view, self.learn, outward.clock, outward.later)
         self.planner = Planner(
             lambda: self.view,
@@ -55,11 +61,6 @@ class Engine:
         )
 
     @property
-    def view(self) -> LedgerView:
-        """The current ledger view, for synchronous use only. Do not hold it across an ``await``."""
-        return self._ledger.view
-
-    @property
     def now(self) -> float:
         """Seconds on the engine's clock."""
         return self._outward.clock()
@@ -69,10 +70,11 @@ class Engine:
         now = self.now
         effects = self._ledger.apply(event, now=now)
         self._outward.witness.learned(event, now=now)
-        if effects or self._ledger.settled or not isinstance(event, on.TimePassed):
+        settled = self._ledger.settled
+        if effects or settled or not isinstance(event, on.TimePassed):
             self.version += 1
-        if self._ledger.settled:
-            self._outward.settled(self._ledger.settled, now)
+        if settled:
+            self._outward.settled(settled, now)
         for effect in effects:
             self._outward.perform(effect)
         self.planner.wake()
@@ -88,6 +90,13 @@ class Engine:
         Must be called regularly. Timers are late by at most the time between two calls.
         """
         self._slices.pass_time()
+
+    def compare_clocks(self, skew: float) -> None:
+        """Note by how many seconds the API server's clock is ahead of `now`. Small changes have no effect."""
+        counts = skew if abs(skew) > SKEW_ALLOWED else 0.0
+        if abs(counts - self._skew) > _SKEW_STEP:
+            self._skew = counts
+            self.learn(on.ClockCompared(counts))
 
     def clean(self) -> None:
         """Remove unused queues. Must be called every `CLEAN_EVERY` seconds."""

@@ -12,7 +12,14 @@ from core.ledger import events as on
 from core.ledger.view import LedgerView
 
 PASSES_APART = 0.02
-"""Seconds between two cycles, so that a burst of events causes only one."""
+"""Seconds between two cycles for asks that have come, so that a burst of them causes only one."""
+
+FREED_APART, FREED_SHARE = 0.002, 4.0
+"""Seconds between two cycles for freed capacity, at least, and how often the time that the last one took.
+
+Between them they are at most `PASSES_APART`. So a slot is given away at once, and short cycles take at most
+a quarter of the time.
+"""
 
 ROUNDS_APART = 3
 """Rounds of the event loop between two slices of a cycle or a plan. Calls are answered in these rounds."""
@@ -50,23 +57,46 @@ class Slices:
         self._learn = learn
         self._clock = clock
         self._later = later
-        self._pass_planned = False
+        self._planned_for: float | None = None
         self._passed_at = self._asked_at = float("-inf")
+        self._took = 0.0
         self._to_report: list[PodUid] = []
         self._reporting = self._passed_since = self._catching_up = False
+        self._turns = 0
 
     def asked(self) -> None:
         """Note that a call has arrived, for any pod."""
         self._asked_at = self._clock()
 
     def wake(self, *, now: float) -> None:
-        """Plan a cycle if one is requested and none is planned. Must be called after every event."""
-        if self._view().cycle_wanted and not self._pass_planned:
-            self._pass_planned = True
-            if self._view().cycle.running:
-                self._give_way(self._run_pass)
-            else:
-                self._later(max(0.0, self._passed_at + PASSES_APART - now), self._run_pass)
+        """Plan a cycle if one is requested, or an earlier one. Must be called after every event."""
+        view = self._view()
+        self._note_turns(len(view.turns))
+        if not view.cycle_wanted:
+            return
+        if view.cycle.running:
+            if self._planned_for is None:
+                self._planned_for = now
+                self._give_way(partial(self._run_pass, now))
+            return
+        moment = max(now, self._passed_at + self._pause(freed=view.cycle.freed))
+        if self._planned_for is None or moment < self._planned_for:
+            self._planned_for = moment
+            self._later(moment - now, partial(self._run_pass, moment))
+
+    def _note_turns(self, turns: int) -> None:
+        """Plan to check the reasons of gated pods after a turn was used: what waited for it lacks quota now.
+
+        No cycle follows, since nothing became free.
+        """
+        if turns < self._turns:
+            self._passed_since = True
+            self._report_later(REPORT_DELAY)
+        self._turns = turns
+
+    def _pause(self, *, freed: bool) -> float:
+        """Seconds between the beginning of the last cycle's last slice and the next cycle."""
+        return min(PASSES_APART, max(FREED_APART, FREED_SHARE * self._took)) if freed else PASSES_APART
 
     def later(self, seconds: float, call: Callable[[], None]) -> None:
         """Call back after some seconds. 0 means as soon as the calls that have arrived are answered."""
@@ -93,14 +123,21 @@ class Slices:
     def _after(self, rounds: int, call: Callable[[], None]) -> None:
         self._later(0.0, call if rounds == 1 else partial(self._after, rounds - 1, call))
 
-    def _run_pass(self) -> None:
-        self._pass_planned = False
-        if self._view().synced:
-            self._passed_at = self._clock()
-            self._learn(on.CycleDue())
-            if not self._view().cycle.running:
-                self._passed_since = True
-                self._report_later(REPORT_DELAY)
+    def _run_pass(self, planned_for: float) -> None:
+        """Run a slice of a cycle, unless another moment was planned instead."""
+        if self._planned_for != planned_for:
+            return
+        self._planned_for = None
+        view = self._view()
+        if not view.synced:
+            return
+        self._passed_at = self._clock()
+        took = self._took if view.cycle.running else 0.0
+        self._learn(on.CycleDue())
+        self._took = took + self._clock() - self._passed_at
+        if not self._view().cycle.running:
+            self._passed_since = True
+            self._report_later(REPORT_DELAY)
 
     def _report_later(self, seconds: float) -> None:
         if not self._reporting and (self._to_report or self._passed_since):

@@ -37,7 +37,10 @@ READ = (
 )
 """First path elements of the routes of REST-4 that read."""
 
-CHECKED = ("validate-conf",)
+WRITTEN = "config"
+"""The one of them that may be written, too."""
+
+CHECKED = ("compare-conf", "validate-conf")
 """First path elements of the routes of REST-4 with a body. These change nothing either."""
 
 _WEB_SERVICE = re.compile(rf"/(\{{{WEB_SERVICES}:[^}}]*\}}|{WEB_SERVICES})/")
@@ -146,8 +149,9 @@ def _group() -> dict[str, Any]:
 
 def _resources() -> dict[str, Any]:
     cluster_wide = [(WEB_SERVICES, "WebService", ["get"]), (QUEUES, "Queue", ["get", "list"])]
-    cluster_wide += [(f"{WEB_SERVICES}/{name}", "WebService", ["get"]) for name in READ]
+    cluster_wide += [(f"{WEB_SERVICES}/{name}", "WebService", ["get"]) for name in READ if name != WRITTEN]
     cluster_wide += [(f"{WEB_SERVICES}/{name}", "WebService", ["create"]) for name in CHECKED]
+    cluster_wide += [(f"{WEB_SERVICES}/{WRITTEN}", "WebService", ["get", "update"])]
     cluster_wide += [(ACTIONS, "Action", ["create"]), (DEBUG, "Debug", ["get"])]
     listed = [_resource(*each, namespaced=False) for each in cluster_wide]
     listed += [_resource(EXPLANATIONS, "Explanation", ["create", "get"], namespaced=True)]

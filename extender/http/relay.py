@@ -1,6 +1,6 @@
 """Requests that a standby passes on to the leader, and the answers that it hands back (REST-43).
 
-Reads are passed on, and actions of administrators, whose bodies are small. A standby first authenticates
+Reads are passed on, and what administrators send, whose bodies are small. A standby first authenticates
 and authorizes callers as the leader does. A request is passed on only once, since the leader's port passes
 nothing on. Neither end stores a body.
 """
@@ -19,15 +19,18 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 from yarl import URL
 
+from extender.configuration.edit import MOST_BYTES
 from extender.http.access.delegated import USER
 from extender.http.access.peers import MISDIRECTED, USER_HEADER, user_header
 from extender.http.aggregated import ACTIONS
+from extender.http.configuring.writing import WRITE
 from extender.http.door import DOOR
 from extender.http.endpoints import inner_path
 from extender.http.intake import BodyLimits
 from extender.http.statuses import status_response
 from extender.rest.members import encoded
 from extender.rest.model.answer import fault
+from extender.rest.openapi import COMPARISON
 
 CONNECT_WITHIN = 2.0
 """Seconds for a connection to the leader."""
@@ -51,10 +54,10 @@ _NOT_LEADING = "this instance does not lead"
 ANSWERED, UNKNOWN, FAILED, BUSY = "answered", "no leader", "failed", "busy"
 """Outcomes of a request."""
 
-LARGEST_BODY = 16 * 2**10
-"""Bytes of a body that is passed on, at most."""
+BODIES = {("POST", f"/{ACTIONS}"): 16 * 2**10, ("POST", COMPARISON): MOST_BYTES, ("PUT", WRITE): MOST_BYTES}
+"""Most bytes of a body that is passed on, by method and path. No other body is passed on."""
 
-_ASKED = ("Accept", "Accept-Encoding", "Audit-Id", "Host")
+_ASKED = ("Accept", "Accept-Encoding", "Audit-Id", "Host", "If-Match")
 """Headers of a request that the leader reads. Credentials and names of users are not among them."""
 
 _ANSWERED = (
@@ -227,15 +230,16 @@ def _url(address: str, port: int, target: str) -> URL:
 
 
 def _is_passed(request: web.Request) -> bool:
-    """True for reads, and for actions."""
-    return request.method == "GET" or (request.method == "POST" and inner_path(request) == f"/{ACTIONS}")
+    """True for reads, and for requests of `BODIES`."""
+    return request.method == "GET" or (request.method, inner_path(request)) in BODIES
 
 
 async def _body_of(request: web.Request) -> bytes | None:
     """Body of a request, None for a read. Raises `BodyFault` for one above the limit."""
     if request.method == "GET":
         return None
-    return await request.app[DOOR].body_of(request, BodyLimits(LARGEST_BODY, LARGEST_BODY))
+    most = BODIES[request.method, inner_path(request)]
+    return await request.app[DOOR].body_of(request, BodyLimits(most, most))
 
 
 def _headers_for(request: web.Request) -> dict[str, str]:

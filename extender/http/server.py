@@ -28,23 +28,6 @@ class Address:
     port: int
 
 
-@dataclass(frozen=True, slots=True)
-class MutualTls:
-    """Files with the certificate and key of the verbs' port, and with the authority of its clients."""
-
-    certificate: str
-    key: str
-    client_ca: str
-
-    def context(self) -> ssl.SSLContext:
-        """Make a TLS context that requires a client certificate. Raises OSError for unusable files."""
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=self.client_ca)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
-        context.load_cert_chain(self.certificate, self.key)
-        context.verify_mode = ssl.CERT_REQUIRED
-        return context
-
-
 class Listener:
     """Port that is served until `cleanup`. ``addresses``: host and port of each socket."""
 

@@ -9,6 +9,7 @@ _REASONS = {
     404: "NotFound",
     405: "MethodNotAllowed",
     409: "Conflict",
+    413: "RequestEntityTooLarge",
     429: "TooManyRequests",
     500: "InternalError",
     501: "NotImplemented",

@@ -61,7 +61,8 @@ class ActionStore:
 
     ``learn(actions)``: called after the first read, and after each change.
     ``leads``: True while this instance may write. ``ends(app_id)``: True while an application of that id is
-    being ended. ``wall``: seconds since the epoch.
+    being ended. ``is_move_over(app_id)``: True if the order to move it is over. ``wall``: seconds since the
+    epoch.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class ActionStore:
         learn: Callable[[Actions], None],
         leads: Callable[[], bool],
         ends: Callable[[AppId], bool],
+        is_move_over: Callable[[AppId], bool],
         wall: Callable[[], float],
         reporter: Reporter,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
@@ -85,6 +87,7 @@ class ActionStore:
         self._learn = learn
         self._leads = leads
         self._ends = ends
+        self._is_move_over = is_move_over
         self._wall = wall
         self._sleep = sleep
         self._actions = Actions()
@@ -211,7 +214,7 @@ class ActionStore:
                     self._stale.set()
 
     def _without_past(self, actions: Actions) -> Actions:
-        return without_past(actions, now=self._wall(), ends=self._ends)
+        return without_past(actions, now=self._wall(), ends=self._ends, is_move_over=self._is_move_over)
 
 
 def _config_map_from(raw: bytes) -> _ConfigMap:

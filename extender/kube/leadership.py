@@ -145,8 +145,8 @@ class Leadership:
             self._until, self._read_at, self._renewed, self._holder = NEVER, None, None, ""
             self._problem = f"the Lease {name} that paddock.lease names does not exist"
             return
-        except (KubeError, msgspec.DecodeError):
-            self._problem = f"the Lease {name} that paddock.lease names cannot be read"
+        except (KubeError, msgspec.DecodeError) as error:
+            self._problem = f"the Lease {name} that paddock.lease names cannot be read: {error}"
             return
         held, self._problem = self.held, ""
         self._note_renewal(spec, began)

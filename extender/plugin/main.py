@@ -22,7 +22,9 @@ from extender.plugin.table import COMMANDS
 COMPLETING = "__complete"
 """First argument of the scripts that complete command lines."""
 
-_ABOUT = """Ask Paddock about queues, applications and pods. Only close-queue and open-queue change something.
+_ABOUT = """Ask Paddock about queues, applications and pods.
+
+Only apply, close-queue, open-queue, end, lift and move change something.
 
 Exit status: 0 done; 1 wrong use, or not found; 2 the server cannot be reached or is not ready;
 3 the answer is no (explain: it waits; check: refused); 4 waiting does not help; 124 wait ran out of time.

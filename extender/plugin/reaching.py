@@ -23,6 +23,9 @@ WITHIN = 60.0
 """Seconds for one request, as long as the API server gives it."""
 
 _FORWARDING = re.compile(r"Forwarding from 127\.0\.0\.1:(\d+) ->")
+_ENDED_WITHIN = 10.0
+"""Seconds in which kubectl ends."""
+
 _STATUS = re.compile(r"Error from server(?: \((\w+)\))?: (.*)", re.DOTALL)
 _UNAVAILABLE = (
     "unable to handle the request",
@@ -71,6 +74,54 @@ def _problem_of(message: str) -> Exception:
     return Problem(status[2].strip(), code)
 
 
+class Forward:
+    """Port-forward to the admin port of a pod of Paddock.
+
+    ``url``: where it listens; empty if it did not begin.
+    ``failure``: why it did not begin, for a message; empty if it did.
+    """
+
+    def __init__(self, asked: Asked, namespace: str, name: str) -> None:
+        where = ["port-forward", "-n", namespace, f"pod/{name}", f":{ADMIN_PORT}"]
+        self._process = subprocess.Popen(  # noqa: S603 - arguments are a list, and no shell reads them
+            [_program(), *asked.kubectl, *where], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert self._process.stdout is not None  # noqa: S101
+        found = _FORWARDING.search(self._process.stdout.readline())
+        self.url = f"http://127.0.0.1:{found[1]}" if found else ""
+        self.failure = "" if found else self.end()
+
+    def wait(self) -> None:
+        """Wait until it ends."""
+        self._process.wait()
+
+    def end(self) -> str:
+        """End it. Returns the last line of its errors."""
+        self._process.terminate()
+        _, errors = self._process.communicate(timeout=_ENDED_WITHIN)
+        lines = errors.strip().splitlines() if errors else []
+        return f": {plain(lines[-1])[:200]}" if lines else ""
+
+
+def pods_of_paddock(asked: Asked, namespace: str) -> list[tuple[str, str]]:
+    """Pods of Paddock that have not ended, by namespace and name. ``namespace``: empty for all.
+
+    Raises `Problem`.
+    """
+    where = ["-n", namespace] if namespace else ["-A"]
+    try:
+        text = kubectl(asked, "get", "pods", *where, "-l", "app.kubernetes.io/name=paddock", "-o", "json")
+    except NotServed as error:
+        raise Problem(str(error), UNREACHABLE) from None
+    found = [each for each in json.loads(text)["items"] if not _has_ended(each)]
+    return sorted((each["metadata"]["namespace"], each["metadata"]["name"]) for each in found)
+
+
+def _has_ended(pod: dict[str, Any]) -> bool:
+    is_over = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+    return is_over or "deletionTimestamp" in pod["metadata"]
+
+
 class Server:
     """Paddock, as the user reaches it. Use as a context, since a port-forward must end.
 
@@ -82,7 +133,7 @@ class Server:
         self._within = within
         self._forwards = forwards
         self._url = asked.server.rstrip("/")
-        self._forward: subprocess.Popen[str] | None = None
+        self._forward: Forward | None = None
         self._served = False
 
     def __enter__(self) -> "Server":
@@ -94,8 +145,7 @@ class Server:
     def end(self) -> None:
         """End the port-forward, if there is one."""
         if self._forward is not None:
-            self._forward.terminate()
-            self._forward.communicate(timeout=10)
+            self._forward.end()
             self._forward = None
 
     @property
@@ -170,43 +220,13 @@ class Server:
     def _begin_forward(self, why: str) -> None:
         """Forward a local port to the pod that leads. Raises `Problem`."""
         note(f"the aggregated API did not answer ({plain(why)[:200]}); asking through a port-forward")
-        for namespace, name in self._pods():
-            url = self._forwarded(namespace, name)
-            if url and self._answers(url):
-                self._url = url
+        for namespace, name in pods_of_paddock(self._asked, self._asked.own_namespace):
+            self._forward = Forward(self._asked, namespace, name)
+            if self._forward.url and self._answers(self._forward.url):
+                self._url = self._forward.url
                 return
             self.end()
         raise Problem("no pod of Paddock answers", UNREACHABLE)
-
-    def _pods(self) -> list[tuple[str, str]]:
-        where = ["-n", self._asked.own_namespace] if self._asked.own_namespace else ["-A"]
-        try:
-            text = kubectl(
-                self._asked, "get", "pods", *where, "-l", "app.kubernetes.io/name=paddock", "-o", "json"
-            )
-        except NotServed as error:
-            raise Problem(str(error), UNREACHABLE) from None
-        found = [each["metadata"] for each in json.loads(text)["items"]]
-        return sorted((each["namespace"], each["name"]) for each in found)
-
-    def _forwarded(self, namespace: str, name: str) -> str:
-        self._forward = subprocess.Popen(  # noqa: S603
-            [
-                _program(),
-                *self._asked.kubectl,
-                "port-forward",
-                "-n",
-                namespace,
-                f"pod/{name}",
-                f":{ADMIN_PORT}",
-            ],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        assert self._forward.stdout is not None  # noqa: S101
-        found = _FORWARDING.search(self._forward.stdout.readline())
-        return f"http://127.0.0.1:{found[1]}" if found else ""
 
     def _answers(self, url: str) -> bool:
         """True for the instance that leads: a standby answers 503 here."""

@@ -20,6 +20,7 @@ from extender.removal.plan import (
     Deletion,
     Step,
     calls_from_elsewhere,
+    is_called_from_elsewhere,
     labelled_paths,
     singles,
     steps_of,
@@ -31,7 +32,7 @@ _UNTIL_RESTORED = (WORKLOAD, "gates", "placeholders", "lease and certificate", "
 """Steps after which a scheduler that still calls Paddock would place no pod."""
 
 _RESTORE = (
-    "kube-scheduler's configuration still names Paddock, says the ConfigMap paddock-scheduler-config. "
+    "the cluster's kube-scheduler may still call Paddock, since this is an installation for it. "
     "Restore your own on every node of the control plane: start kube-scheduler without Paddock's --config, "
     "and with kubeadm without --patches. Then run this again with --scheduler-restored"
 )
@@ -66,7 +67,9 @@ async def uninstall(wish: Wish, say: Callable[[str], None]) -> bool:
         if steps and not wish.act:
             say("Nothing was changed. Run this again with --yes.")
             return False
-        held = not wish.scheduler_restored and await _calls_from_elsewhere(client, wish.namespace)
+        held = not wish.scheduler_restored and (
+            is_called_from_elsewhere(cluster) or await _calls_from_elsewhere(client, wish.namespace)
+        )
         await _act(client, wish, held=held, say=say)
         say(_NOTHING)
         return True

@@ -28,10 +28,18 @@ PROTECTING = (
     f"{ADMISSION}/v1/validatingadmissionpolicybindings",
     f"{ADMISSION}/v1/validatingadmissionpolicies",
 )
+STORE = "paddock-actions"
+"""ConfigMap of the orders."""
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/paddock-scheduler"
-CONFIG_MAPS = ("yunikorn-configs", "yunikorn-defaults", "paddock-initial-queues", "paddock-installation")
-"""ConfigMaps that only ``--purge`` deletes."""
+CONFIG_MAPS = (
+    "yunikorn-configs",
+    "yunikorn-defaults",
+    "paddock-initial-queues",
+    "paddock-installation",
+    STORE,
+)
+"""ConfigMaps that only ``--purge`` deletes: queues, and what administrators ordered."""
 
 WORKLOAD = "workload"
 SCHEDULERS = ("yunikorn", "paddock")
@@ -95,8 +103,9 @@ def steps_of(cluster: Cluster, *, purge: bool) -> Iterator[Step]:
 
 
 def _all_steps(cluster: Cluster, *, purge: bool) -> Iterator[Step]:
-    yield Step("changes", "New pods get no gate, marker or name any more.", _labelled(cluster, CHANGING))
+    # Before the changes: with mutation.require pods that were not changed are refused.
     yield Step("protection", "Nothing is refused for Paddock's sake.", _labelled(cluster, PROTECTING))
+    yield Step("changes", "New pods get no gate, marker or name any more.", _labelled(cluster, CHANGING))
     why = "While it is there and Paddock is not, no namespace can finish deleting."
     yield Step("aggregated API", why, _labelled(cluster, (API_SERVICES,)))
     yield Step(
@@ -116,7 +125,7 @@ def singles(namespace: str) -> tuple[str, ...]:
     """Paths of the single objects that a plan asks for."""
     folder = f"/api/v1/namespaces/{namespace}"
     maps = (f"{folder}/configmaps/{name}" for name in CONFIG_MAPS)
-    return (LEASE, f"{folder}/secrets/paddock-serving", *maps)
+    return (LEASE, f"{folder}/secrets/paddock-serving", *maps, *_of_other_schedulers(namespace))
 
 
 def labelled_paths(namespace: str) -> tuple[str, ...]:
@@ -136,6 +145,17 @@ def stranded(cluster: Cluster) -> Iterator[str]:
             f"{marked} waiting pods request marker resources. Keep ignoredResourceGroups: [paddock.dev] in "
             "the scheduler's NodeResourcesFit until they are gone, or create them again."
         )
+
+
+def is_called_from_elsewhere(cluster: Cluster) -> bool:
+    """True if an object is there that only the modes service and kubeadm have. Overlays render no more."""
+    return not cluster.others.isdisjoint(_of_other_schedulers(cluster.namespace))
+
+
+def _of_other_schedulers(namespace: str) -> tuple[str, str]:
+    """Paths of the Deployment of mode service, and of the Role for the Lease of kubeadm's kube-scheduler."""
+    deployment = f"/apis/apps/v1/namespaces/{namespace}/deployments/paddock"
+    return deployment, "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/roles/paddock-lease"
 
 
 def calls_from_elsewhere(configuration: Mapping[str, str]) -> bool:

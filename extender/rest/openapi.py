@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from extender.rest.comparison import ConfigComparison
 from extender.rest.model.answer import Answer, Fault
 from extender.rest.model.applications import App
 from extender.rest.model.cluster import Cluster, Partition
@@ -27,10 +28,14 @@ EXPLANATION = "/apis/paddock.dev/v1alpha1/namespaces/:namespace/explanations/:na
 SIMULATION = "/apis/paddock.dev/v1alpha1/namespaces/:namespace/explanations"
 """Path of simulations, which are asked for with a body."""
 
+COMPARISON = "/ws/v1/compare-conf"
+"""Path of comparisons of queue documents, which are asked for with a body."""
+
 ANSWERS: dict[str, tuple[type[Answer], bool]] = {
     EXPLANATION: (Explanation, False),
     SIMULATION: (Simulation, False),
     "/ws/v1/clusters": (Cluster, True),
+    COMPARISON: (ConfigComparison, False),
     "/ws/v1/config": (Config, False),
     "/ws/v1/partitions": (Partition, True),
     f"{_PARTITION}/pending": (Pending, False),
@@ -92,7 +97,7 @@ def openapi_document(version: str) -> dict[str, Any]:
 def _path(path: str, schema: dict[str, Any], fault: dict[str, Any], *, many: bool) -> dict[str, Any]:
     answer = {"type": "array", "items": schema} if many else schema
     return {
-        "post" if path == SIMULATION else "get": {
+        "post" if path in (COMPARISON, SIMULATION) else "get": {
             "parameters": [
                 *(_parameter(name, "path") for name in _NAME.findall(path)),
                 *(_parameter(name, "query") for name in QUERIES.get(path, ())),

@@ -2,11 +2,13 @@
 
 from core.ids import AppId, QueuePath
 from core.ledger import events as on
+from core.ledger.applications.moves.checking import NO_APPLICATION
 from core.queues.queue import Closure
 from extender.actions.ending import EndedApplication, EndOrder, ending_for, lifted
+from extender.actions.moving import MoveProspect, order_for
 from extender.simulator.cluster.api_server import Refusal
 from extender.simulator.cluster.clock import EPOCH
-from extender.simulator.scenario.action_entries import CloseEntry, EndEntry, LiftEntry
+from extender.simulator.scenario.action_entries import CloseEntry, EndEntry, LiftEntry, MoveEntry
 from extender.simulator.simulation import Cluster
 
 
@@ -52,6 +54,27 @@ def lift_bar(cluster: Cluster, entry: LiftEntry) -> None:
     _act(cluster)
 
 
+def move_application(cluster: Cluster, entry: MoveEntry) -> None:
+    """Move an application to another leaf. Raises `Refusal` if that must not be, unless it is expected."""
+    app_id, view = AppId(entry.application, entry.namespace), cluster.paddock.life.view
+    # Orders about applications that have ended are removed, as the server does with each write.
+    for known in [each for each in cluster.world.moves if view.moves.is_over(each)]:
+        del cluster.world.moves[known]
+    found = MoveProspect.of(view, app_id, entry.queue)
+    refusal = found.refusal if found is not None else NO_APPLICATION
+    if refusal is not None and refusal.obstacle.value != entry.refused:
+        raise Refusal("; ".join((refusal.text, *refusal.shortages)))
+    if found is None or refusal is not None:
+        cluster.recorder.note("application", f"{app_id} is not moved to {entry.queue}")
+        return
+    path = _known(cluster, entry.queue)
+    cluster.world.moves[app_id] = order_for(
+        found, path, by=entry.by, reason=entry.reason, now=cluster.clock.seconds
+    )
+    cluster.recorder.note("application", f"{app_id} is moved to {path}")
+    _act(cluster)
+
+
 def _known(cluster: Cluster, queue: str) -> QueuePath:
     found = cluster.paddock.life.view.tree.get(queue)
     if found is None:
@@ -61,6 +84,7 @@ def _known(cluster: Cluster, queue: str) -> QueuePath:
 
 def _act(cluster: Cluster) -> None:
     # The instance that acts knows what it has stored. A standby sees it with its watch.
-    stored = on.ActionsRead(dict(cluster.world.closures), dict(cluster.world.endings))
+    world = cluster.world
+    stored = on.ActionsRead(dict(world.closures), dict(world.endings), dict(world.moves))
     cluster.paddock.life.deliver(stored)
     cluster.paddock.hear(stored, due=cluster.clock.now)

@@ -90,7 +90,7 @@ class Life:
         if not self.configuration.reloads:
             raise PaddockError(f"Paddock does not start: {self._refused}")
         api, learn = self._world.api, self.engine.learn
-        learn(on.ActionsRead(dict(self._world.closures), dict(self._world.endings)))
+        learn(on.ActionsRead(dict(self._world.closures), dict(self._world.endings), dict(self._world.moves)))
         self._list(on.NAMESPACES, api.namespaces.values())
         self._list(on.PRIORITY_CLASSES, list(api.priority_class_facts()))
         self._list(on.BUDGETS, self._world.budgets.written)

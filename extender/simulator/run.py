@@ -4,7 +4,13 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from core.errors import PaddockError
-from extender.simulator.administration import close_queue, end_application, lift_bar, open_queue
+from extender.simulator.administration import (
+    close_queue,
+    end_application,
+    lift_bar,
+    move_application,
+    open_queue,
+)
 from extender.simulator.cluster.api_server import Refusal
 from extender.simulator.cluster.played_objects import Pod
 from extender.simulator.expectations import Expectations
@@ -89,6 +95,9 @@ class _Run:
         The answer: why its configuration was refused, or empty.
         """
         refused = self._reconfigure(step)
+        if step.clock_ahead is not None:
+            self._cluster.recorder.note("clock", f"Paddock's clock is ahead by {step.clock_ahead} ms")
+            self._cluster.paddock.life.engine.compare_clocks(-step.clock_ahead / 1000)
         self._administer(step, path)
         self._change_nodes(step, path)
         for at, entry in enumerate(step.submit):
@@ -134,6 +143,8 @@ class _Run:
         self._each(step.open, f"{path}.open", partial(open_queue, cluster))
         for ending in step.end:
             self._try(ending.line, f"{path}.end", partial(end_application, cluster, ending))
+        for moving in step.move:
+            self._try(moving.line, f"{path}.move", partial(move_application, cluster, moving))
         for lifting in step.lift:
             self._try(lifting.line, f"{path}.lift", partial(lift_bar, cluster, lifting))
 

@@ -1,7 +1,7 @@
 """Metrics and log lines about watches, effects and connections."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from core.ledger.view import LedgerView
 from core.queues.tree import over_max
@@ -35,6 +35,7 @@ class Reporting:
         self._review_reported_at = float("-inf")
         self._passing_reported_at = float("-inf")
         self._skew_warned = False
+        self._lacked: frozenset[tuple[str, str, str]] = frozenset()
 
     def listed(self, kind: str, items: int, seconds: float) -> None:
         """Count and log a complete list of a kind of objects."""
@@ -84,6 +85,12 @@ class Reporting:
             text = f"clock differs from the API server's by {far} {SKEW_WARNED:g} s"
             log(text, seconds=round(skew, 1), above_limit=self._skew_warned)
 
+    def rights_missing(self, rights: Iterable[tuple[str, str, str]]) -> None:
+        """Log each right that is newly among those that the API server refused: verb, resource and group."""
+        before, self._lacked = self._lacked, frozenset(rights)
+        for verb, resource, group in sorted(self._lacked - before):
+            self._log.warning("role of this account lacks a right", verb=verb, resource=resource, group=group)
+
     def judged(self, user: AuthenticatedUser, access: Access, allowed: bool) -> None:
         """Log a caller and what it may. A right that is remembered is not logged again."""
         text = "caller has the right" if allowed else "caller lacks the right and is refused"
@@ -114,6 +121,10 @@ class Reporting:
     def port_not_opened(self, name: str, error: str) -> None:
         """Log a port with a login that could not be opened. Everything else continues."""
         self._log.error("port could not be opened", port=name, error=error)
+
+    def certificate_not_renewed(self, error: str) -> None:
+        """Log that the files of the verbs' port cannot be used. What was read before stays in force."""
+        self._log.error("certificate of the verbs' port was not renewed", error=error)
 
     def rest_opened(self, port: int, *, is_open: bool) -> None:
         """Note that the REST port is open. ``is_open``: True if it answers every caller over plain HTTP."""

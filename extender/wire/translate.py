@@ -19,16 +19,20 @@ from core.workload.nodes.node import NodeFacts, Taint
 from core.workload.pod import (
     ADMITTED,
     APPLICATION,
+    EXECUTION,
+    EXECUTION_TIMEOUT,
     GANG,
     GATE_OPENED,
     PREEMPTED_FOR,
     REPLACES,
     RESERVED_NODE,
+    RUNNING_SINCE,
     TRIGGERED,
     NamespaceFacts,
     PodFacts,
     PriorityClassFacts,
 )
+from core.workload.timeouts.execution import LONGEST_RECORD
 from extender.wire.annotations.gang import (
     DOMAIN,
     TASK_GROUP_NAME,
@@ -56,7 +60,8 @@ from extender.wire.objects.namespace import (
     quota_from,
 )
 from extender.wire.objects.node import WireNode
-from extender.wire.objects.pod import PodMetadata, PodSpec, PodStatus, Wire, WirePod
+from extender.wire.objects.plain import WireNamespace, WirePriorityClass
+from extender.wire.objects.pod import PodMetadata, PodSpec, PodStatus, WirePod
 from extender.wire.objects.sizing import asks_filter, markers_of, node_size, pod_size
 
 APP_ID = DOMAIN + "app-id"
@@ -74,21 +79,10 @@ LARGEST_SELECTOR = 200
 _TERMINAL = ("Succeeded", "Failed")
 _DEFAULT_GRACE = 30
 _LONGEST_QUEUE = 1024
+_LONGEST_EXECUTION = LONGEST_RECORD + 1
+"""Longest text that is kept: a character more than is read, so that a longer one stays invalid."""
 _CUT = "\N{HORIZONTAL ELLIPSIS}"
 _NO_KEYS: Mapping[str, str] = {}
-
-
-class WireNamespace(Wire, frozen=True):
-    """A Namespace. Only its metadata is read."""
-
-    metadata: PodMetadata = PodMetadata()
-
-
-class WirePriorityClass(Wire, frozen=True):
-    """A PriorityClass."""
-
-    metadata: PodMetadata = PodMetadata()
-    value: int = 0
 
 
 def pod_from(pod: WirePod) -> PodFacts:
@@ -155,6 +149,9 @@ def pod_from(pod: WirePod) -> PodFacts:
         taken_as=annotations.get(APPLICATION, ""),
         scheduled_at=_scheduled_at(status) if spec.node_name else 0.0,
         mirror=MIRROR in annotations,
+        execution_timeout=annotations.get(EXECUTION_TIMEOUT, "")[:_LONGEST_EXECUTION],
+        running_since=annotations.get(RUNNING_SINCE, "")[:_LONGEST_EXECUTION],
+        execution=annotations.get(EXECUTION, "")[:_LONGEST_EXECUTION],
     )
 
 

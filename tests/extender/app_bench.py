@@ -1,10 +1,12 @@
 """The whole server with a fake API server, for tests of its life and of its command line."""
 
 import asyncio
+import atexit
 import gc
 import io
 import json
 import socket
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -36,10 +38,30 @@ def document(vcore: int = 2) -> str:
     return f"partitions:\n  - name: default\n    queues:\n{root}{queues}\n"
 
 
+PORTS_RESERVED = 64
+"""Ports that a process of tests reserves. A test needs a few."""
+
+_reserved: deque[socket.socket] = deque()
+
+
 def unused_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+    """A port that the kernel gives to no other process meanwhile, for one server that is to listen on it.
+
+    A socket that is bound and does not listen reserves the port. A server with SO_REUSEADDR may listen there.
+    """
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind(("127.0.0.1", 0))
+    _reserved.append(reserved)
+    if len(_reserved) > PORTS_RESERVED:
+        _reserved.popleft().close()
+    return int(reserved.getsockname()[1])
+
+
+@atexit.register
+def _release() -> None:
+    while _reserved:
+        _reserved.pop().close()
 
 
 class Server:

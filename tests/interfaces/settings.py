@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
+from extender.configuration.flags import environment_from
 from extender.configuration.settings import (
     KEYS,
     NOT_RELOADABLE,
     Settings,
     SettingsError,
-    environment_from,
     settings_from,
 )
 from extender.wire.service_keys import SERVICE_KEYS

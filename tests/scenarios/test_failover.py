@@ -19,7 +19,12 @@ FILES = [
     if any(step.restart or step.kill for step in read_scenario(path).steps)
     # A restart loses the time since which a queue is above its max, and the queue of an application if that
     # queue was removed. A standby knows both.
-    and path.stem not in ("quota-change-after-a-restart", "restart-with-a-removed-queue")
+    and path.stem
+    not in (
+        "quota-change-after-a-restart",
+        "restart-with-a-removed-queue",
+        "moved-application-whose-queue-goes",
+    )
 ]
 
 NEED_NOTHING_TAKEN_UP = {
@@ -32,6 +37,8 @@ NEED_NOTHING_TAKEN_UP = {
     "ended-application-and-a-daemon-set",
     "ended-application-lifted",
     "ended-application-with-a-budget",
+    "moved-application",
+    "moved-gang",
     "coscheduling-killed-between-two-bindings",
     "coscheduling-restart-loses-waits",
     "gang-in-a-fair-queue",
@@ -42,6 +49,11 @@ NEED_NOTHING_TAKEN_UP = {
     "guarantee-killed-after-a-victim-was-marked",
     "guarantee-killed-after-the-ask-was-marked",
     "restart-forgets-nothing",
+    "execution-time-becomes-shorter",
+    "timed-out-application-after-a-restart",
+    "timed-out-application-with-a-budget",
+    "timed-out-application-without-records",
+    "timed-out-gang",
 }
 """Scenarios whose effects are on no object, are shown by the watch, or lead to the same new plan."""
 

@@ -105,7 +105,7 @@ KEYS = """
 apiVersion kind name why config settings delays watch bind gates scheduler percentageOfNodesToScore
 podMaxBackoffSeconds cluster nodes count cpu memory pods labels taints unschedulable priorityClasses
 value preemptionPolicy annotations namespaces podDisruptionBudgets namespace matchLabels maxUnavailable
-controller end lift bar force
+controller end lift bar force move refused
 steps at addNodes removeNodes cordon uncordon submit resize complete fail delete ungate restart
 stopScheduler restartScheduler kill after nth app queue user groups resources priority priorityClass
 taskGroups taskGroup schedulingPolicy podGroup minAvailable node age nodeSelector tolerations daemonSet

@@ -88,6 +88,8 @@ def find_changes(
     if not found or budget.left >= LEFT_FOR_MORE:
         ending = _by_ending(view, known, budget, found[0] if found else NO_CHANGE)
         found += yield from _smallest(view, known, ending, budget)
+    if not found and not known.may_be_raised(known.of_limits):
+        return Remedies(Remedy.OUT_OF_REACH, beyond=(Code.QUEUE_DRAINING,), trials=budget.trials)
     if not found and state_aware_hold(view, application, leaf) is not None:
         return Remedies(Remedy.OUT_OF_REACH, beyond=(Code.STATE_AWARE_HOLD,), trials=budget.trials)
     remedy = Remedy.FOUND if found else Remedy.NONE_FOUND
@@ -142,6 +144,8 @@ def _new_node(view: LedgerView, known: Shortages) -> NodeFacts | None:
 def _covering(view: LedgerView, known: Shortages, node: NodeFacts | None, budget: Budget) -> Search:
     """The change that covers what the ask lacks, and what others take before it."""
     lacking = known.of_limits
+    if not known.may_be_raised(lacking):
+        return None
     figures = (yield from race(view, known.record, lacking, node, budget)) if node is not None else None
     if figures is not None:
         return Candidate(measured(known, figures, lacking, node), is_tight=True)
@@ -158,7 +162,7 @@ def _covering(view: LedgerView, known: Shortages, node: NodeFacts | None, budget
         if trial.placed:
             return (yield from _settled(view, known, trial, keys, node, budget))
         more = {each.key for each in limits_after(trial) if each.short and is_raisable(each.key)} - keys
-        if not more:
+        if not more or not known.may_be_raised(more):
             return None
         keys |= more
     return None
@@ -208,7 +212,7 @@ def _extended(view: LedgerView, known: Shortages, change: Change, budget: Budget
             return Candidate(change) if trial is not None else None
         gaps = {each.key: each.short for each in limits_after(trial) if each.short and is_raisable(each.key)}
         amounts = {each.key: each.by for each in change.raises}
-        if not gaps:
+        if not gaps or not known.may_be_raised(gaps):
             return None
         more = {key: amounts.get(key, 0) + gaps.get(key, 0) for key in {*amounts, *gaps}}
         change = Change(raised(more), node=change.node)

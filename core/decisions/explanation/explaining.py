@@ -1,18 +1,20 @@
 """Explanation of a pod in the making: steps of bounded work over one moment. Changes nothing."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import replace
 
+from core.decisions.admission import NODE_RESERVED, refusal_of
 from core.decisions.explanation.before import pods_before
 from core.decisions.explanation.changes import find_changes
 from core.decisions.explanation.holders import holders_on, holders_under
 from core.decisions.explanation.obstacles import obstacles_of, standing_of
 from core.decisions.explanation.preempting import preemption_of
 from core.decisions.explanation.values import Obstacle, PodExplanation, PodStanding
+from core.decisions.gating import why_gated
 from core.ids import NodeName, PodUid
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import LedgerView
-from core.reasons import Code
+from core.reasons import Code, Refusal
 
 WORK_PER_SLICE = 60
 """Units of about ten microseconds in one slice, so that no verb waits longer than a millisecond."""
@@ -67,14 +69,27 @@ def explain_pod(view: LedgerView, uid: PodUid, *, now: float) -> Steps:
         preemption = yield from preemption_of(view, record, now=now)
         explanation = replace(explanation, before=before, preemption=preemption)
     if _waits(view, record, explanation.standing):
+        refusal = _refusal_of(view, record, obstacles)
         remedies = yield from find_changes(view, record, obstacles, survey)
-        explanation = replace(explanation, remedies=remedies)
+        explanation = replace(explanation, refusal=refusal, remedies=remedies)
     return replace(explanation, obstacles=tuple(named), nodes=survey.counts)
 
 
 def _waits(view: LedgerView, record: PodRecord, standing: PodStanding) -> bool:
     waits = standing in (PodStanding.PENDING, PodStanding.GATED)
     return waits and not view.has_turn(record.uid)
+
+
+def _refusal_of(view: LedgerView, record: PodRecord, obstacles: Iterable[Obstacle]) -> Refusal | None:
+    """Reason that users read in the pod's conditions, whose text is constant (FORMAT-10)."""
+    if not record.is_ask:
+        return None
+    if record.is_gated:
+        return why_gated(view, record)
+    refusal = refusal_of(view, record)
+    if refusal is None and any(each.code is Code.NODE_RESERVED for each in obstacles):
+        return NODE_RESERVED
+    return refusal
 
 
 def _explanation(view: LedgerView, record: PodRecord) -> PodExplanation:

@@ -91,7 +91,11 @@ _STANDINGS = {
 
 
 def verdict_on(explanation: PodExplanation) -> str:
-    """Sentence about a pod: its first obstacle, else its standing."""
+    """Sentence about a pod: the text that its condition has, else what holds it, else its standing."""
+    return explanation.refusal.text if explanation.refusal is not None else _held_by(explanation)
+
+
+def _held_by(explanation: PodExplanation) -> str:
     found = explanation.obstacles
     if found:
         return found[0].text
@@ -117,7 +121,8 @@ def verdict_on_arrival(pods: int, placed: int | None, first: PodExplanation | No
     subject = "it" if pods == 1 else f"each of the {pods} pods"
     if placed == pods:
         return f"{subject} would get its turn now"
-    why = verdict_on(first) if first is not None else "not known why"
+    # A pod that does not exist has no condition.
+    why = _held_by(first) if first is not None else "not known why"
     if placed:
         return f"{placed} of {pods} pods would get a turn now, and the next waits: {why}"
     return f"{subject} would wait: {why}"

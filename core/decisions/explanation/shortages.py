@@ -32,6 +32,11 @@ class Shortages:
         """Amounts missing under limits that can be raised."""
         return {key: each.short for key, each in self.limits.items() if each.short and is_raisable(key)}
 
+    def may_be_raised(self, keys: Iterable[LimitKey]) -> bool:
+        """False if one of the limits is of a queue that the document lacks, so that nobody can raise it."""
+        draining = {each.path for each in self.leaf.chain if each.draining}
+        return not any(key.path in draining for key in keys)
+
     @property
     def of_cluster(self) -> dict[str, int]:
         """Amounts missing in the sum of the nodes, by resource."""

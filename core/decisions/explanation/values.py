@@ -8,7 +8,7 @@ from core.decisions.preemption.receipts import Stop
 from core.ids import NO_NODE, AppId, NodeName, QueuePath
 from core.ledger.trial.change import Change
 from core.queues.limit_state import LimitState
-from core.reasons import Code
+from core.reasons import Code, Refusal
 
 
 class Barrier(StrEnum):
@@ -205,6 +205,8 @@ class PodExplanation:
     queue: QueuePath | None
     application: AppId | None
     standing: PodStanding
+    #: Reason that filter gives, or the condition of a gated pod, at this moment; None for none.
+    refusal: Refusal | None = None
     obstacles: tuple[Obstacle, ...] = ()
     nodes: NodeCounts = NodeCounts()
     #: Asks that go first, nearest level first: its application, its leaf, then the queues above.

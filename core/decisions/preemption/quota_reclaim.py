@@ -18,6 +18,7 @@ from core.decisions.preemption.receipts import (
 from core.ids import QueuePath
 from core.ledger.view import LedgerView
 from core.queues.queue import Queue
+from core.queues.tree import QueueTree
 from core.queues.whatif import WhatIf
 from core.resource import Resource, within
 
@@ -173,8 +174,13 @@ def plan_reclaim(view: LedgerView, queue: Queue) -> Reclaim | None:
 
     No guarantee is undercut, neither of a leaf nor of a queue between it and the root (QCP-4).
     """
+    return reclaim_in(view, view.tree, queue) if view.quota_preempts else None
+
+
+def reclaim_in(view: LedgerView, tree: QueueTree, queue: Queue) -> Reclaim | None:
+    """Victims as from `plan_reclaim`, in a tree of another document. It need not switch reclaim on."""
     amount = excess(queue)
-    if amount is None or not view.quota_preempts:
+    if amount is None:
         return None
     parts = shares(queue, amount)
     victims: list[Victim] = []
@@ -182,7 +188,7 @@ def plan_reclaim(view: LedgerView, queue: Queue) -> Reclaim | None:
     considered = 0
     usage = WhatIf()
     for path, part in parts.items():
-        leaf = view.tree.get(path)
+        leaf = tree.get(path)
         if leaf is None:
             continue
         found = candidates(view, leaf, part)

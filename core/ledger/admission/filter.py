@@ -4,6 +4,7 @@ from core.ids import NO_NODE
 from core.ledger import events as on
 from core.ledger.admission.answers import note_admitted, note_refused
 from core.ledger.admission.bind import admit_again
+from core.ledger.admission.leases import note_called, time_lease
 from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import (
     check_again,
@@ -11,7 +12,6 @@ from core.ledger.admission.turns import (
     end_waking,
     note_checked,
     restore_rank,
-    time_lease,
 )
 from core.ledger.gangs.slots import note_offered_others, note_tried
 from core.ledger.podgroups.membership import end_wait, unopened
@@ -75,7 +75,7 @@ def _note_call(state: State, record: PodRecord) -> None:
 
     A Binding that was already sent may still succeed, so the reservation survives a new call.
     """
-    state.turns.asked_at = state.now
+    note_called(state, record)
     note_tried(record, now=state.now)
     _end_waits(state, record)
     if state.cycle.running and (record.admission.passed_over or record.admission.backs_off_until is not None):

@@ -101,7 +101,7 @@ def report_holds(state: State) -> None:
         if hold is not None:
             record.admission.hold = hold._replace(why="")
             record.admission.long_held |= {hold.reason}
-            post(state, record, LONG_HELD, f"waits at the gate: {hold.why} ({hold.reason})", warning=False)
+            post(state, record, LONG_HELD, f"waits at the gate: {hold.why}", warning=False)
 
 
 def _take_some(state: State, kind: TimerKind) -> Iterator[PodRecord]:

@@ -4,12 +4,12 @@ A turn holds capacity on every level for one pending ask. It ends when filter ha
 its lease. An ask is *fresh* until a cycle has checked it or filter has refused it.
 """
 
-from collections.abc import Iterator
 from itertools import islice
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger.admission.gate_status import begin_opening, report_opened
+from core.ledger.admission.leases import cancel_lease, overdue_leases, time_lease
 from core.ledger.admission.requests import (
     note_overdue,
     note_time,
@@ -19,12 +19,10 @@ from core.ledger.admission.requests import (
 )
 from core.ledger.effects import OpenGate, WakePod
 from core.ledger.node_reservation.reservation import release_node
-from core.ledger.podgroups.membership import group_of, retime_group, unopened
+from core.ledger.podgroups.membership import group_of, retime_group
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason, Seat, Turn
 from core.ledger.state.state import State
-from core.ledger.state.timer_heap import cancel_timer, is_due, set_timer, timer_at
-from core.ledger.state.timers import TimerKind
 from core.ledger.usage.counters import hold_on_node, release_on_node
 from core.ledger.usage.reservations import expect_on
 from core.queues.quota_check import Extra
@@ -45,8 +43,6 @@ _MOST_DOUBLINGS = 5
 
 EXPIRED_AT_ONCE = 50
 """Turns that are taken back in one event, at most."""
-
-_LEASES = TimerKind.TURN, TimerKind.REFUSED_TURN
 
 FORGIVEN = 1
 """Unused turns, at most, after which an ask still has its rank."""
@@ -174,24 +170,36 @@ def begin_lease(state: State, uid: PodUid) -> None:
 
 
 def end_turn(state: State, uid: PodUid, *, used: bool = False) -> bool:
-    """Take a turn away. Return True if there was one.
+    """Take a turn away, and request a cycle for what that frees. Return True if there was one.
 
     ``used``: its capacity is held otherwise and not free.
     """
-    turn = state.turns.of.pop(uid, None)
+    turn = take_back_turn(state, uid)
     if turn is None:
         return False
-    _cancel_lease(state, uid)
-    state.turns.unwoken.discard(uid)
-    state.turns.given.take_back(turn.chain, turn.claimant, turn.seat.key.size)
-    release_on_node(state, turn.node, turn.seat.key.size)
-    _withdraw(state, turn.seat)
-    _retime_pod_group(state, uid)
     if used:
         request_cycle_for_node(state, turn.node)
     else:
         request_cycle(state, CycleReason.CAPACITY_FREED)
     return True
+
+
+def take_back_turn(state: State, uid: PodUid) -> Turn | None:
+    """Take away a turn that the running cycle tried out, and return it. None if there is none.
+
+    No cycle is requested. Asks that this cycle checks before or after the try see the capacity as free, so
+    the next cycle would only repeat the try.
+    """
+    turn = state.turns.of.pop(uid, None)
+    if turn is None:
+        return None
+    cancel_lease(state, uid)
+    state.turns.unwoken.discard(uid)
+    state.turns.given.take_back(turn.chain, turn.claimant, turn.seat.key.size)
+    release_on_node(state, turn.node, turn.seat.key.size)
+    _withdraw(state, turn.seat)
+    _retime_pod_group(state, uid)
+    return turn
 
 
 def forget_wake_up(state: State, uid: PodUid) -> None:
@@ -288,70 +296,17 @@ def _is_unchecked(state: State, record: PodRecord) -> bool:
     return record.uid in state.turns.fresh or again
 
 
-# -- leases --------------------------------------------------------------------------------------------------
-
-
-def time_lease(state: State, record: PodRecord) -> None:
-    """Set the timer of a pod's turn, if it has one and its pod group does not count instead.
-
-    Members of a group that is not open come together or not at all, so the group has the timer.
-    """
-    turn = state.turns.of.get(record.uid)
-    if turn is None or (record.facts.pod_group is not None and unopened(state, record) is not None):
-        _cancel_lease(state, record.uid)
-        return
-    runs, other = _LEASES if not record.admission.refused else reversed(_LEASES)
-    if (other, record.uid) in state.timers.due:
-        cancel_timer(state, other, record.uid)
-    set_timer(state, runs, record.uid, turn.at + state.config.settings.turn_lease)
-
-
-def time_leases(state: State) -> None:
-    """Set the timers of all turns anew, after a change of settings."""
-    for uid in state.turns.of:
-        time_lease(state, state.pods.records[uid])
-
-
-def _cancel_lease(state: State, uid: PodUid) -> None:
-    for kind in _LEASES:
-        if (kind, uid) in state.timers.due:
-            cancel_timer(state, kind, uid)
-
-
-def stopped_leases(state: State) -> tuple[TimerKind, ...]:
-    """Kinds of leases that do not end now.
-
-    If every waiting ask has a turn or is fresh, a cycle would give the same turns again. Then only refused
-    asks lose theirs, to be woken once more.
-    """
-    others_wait = len(state.pending.waits_at) > len(state.turns.of) + len(state.turns.fresh)
-    return () if others_wait else (TimerKind.TURN,)
-
-
 def expire_turns(state: State) -> list[PodRecord]:
     """Take back turns whose lease is over, a bounded number at a time, and return their asks.
 
     Also request a cycle that waited for this moment.
     """
-    records = list(islice(_overdue(state), EXPIRED_AT_ONCE))
+    records = list(islice(overdue_leases(state), EXPIRED_AT_ONCE))
     note_overdue(state, left=len(records) == EXPIRED_AT_ONCE)
     for record in records:
         return_turn(state, record, found_no_place=False)
     note_time(state)
     return records
-
-
-def _overdue(state: State) -> Iterator[PodRecord]:
-    """Asks whose lease is over, in the order in which they got their turns."""
-    stopped = stopped_leases(state)
-    kinds = [kind for kind in _LEASES if kind not in stopped and is_due(state, kind)]
-    for uid in state.turns.of if kinds else ():
-        ends = (timer_at(state, kind, uid) for kind in kinds)
-        is_over = any(end is not None and has_come(end, now=state.now) for end in ends)
-        if is_over and uid not in state.turns.unwoken:
-            record = state.pods.records[uid]
-            if unopened(state, record) is None:
-                yield record
 
 
 # -- fresh asks ----------------------------------------------------------------------------------------------
@@ -363,6 +318,7 @@ def note_fresh(state: State, seat: Seat) -> None:
     state.turns.fresh[seat.rank[-1]] = seat
     for queue in leaf.chain if leaf is not None else ():
         queue.fresh.add(seat.key.size)
+        state.turns.fresh_in[queue.path] = None
 
 
 def check_again(state: State, uid: PodUid) -> None:
@@ -376,9 +332,11 @@ def clear_fresh(state: State) -> None:
     """Note that a cycle begins, which checks every ask in the order of the current counters."""
     state.turns.moved.clear()
     state.turns.fresh.clear()
-    for queue in state.config.tree:
-        if queue.fresh:
+    for path in state.turns.fresh_in:
+        queue = state.config.tree.get(path)
+        if queue is not None and queue.fresh:
             queue.fresh = Tally()
+    state.turns.fresh_in.clear()
 
 
 def note_checked(state: State, uid: PodUid) -> None:

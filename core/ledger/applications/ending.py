@@ -6,13 +6,20 @@ application, which waits until the bar is over.
 """
 
 from core.ids import AppId
+from core.instants import has_come
 from core.ledger import events as on
-from core.ledger.applications.bars import ending_of, next_bar_end, refusal_of_bar
+from core.ledger.applications.bars import (
+    ending_of,
+    may_be_of_daemon_set,
+    next_bar_end,
+    refusal_of_bar,
+)
 from core.ledger.applications.classification import place_again, take_in
 from core.ledger.applications.lifecycle import fire, remove
 from core.ledger.applications.membership import take_out
 from core.ledger.applications.placement import check, place
 from core.ledger.applications.rejection import MARKED_APART, mark_failed
+from core.ledger.applications.timeouts.records import placed_at, withdraw_record
 from core.ledger.effects import DeletePod, EvictPod
 from core.ledger.gangs.release import AGAIN, delete, release
 from core.ledger.outcomes import EvictionOutcome, Purpose
@@ -31,6 +38,9 @@ from core.workload.states import Move
 
 ENDED = "ApplicationEnded"
 """Reason of Events on pods that an order concerns, and of their failure."""
+
+TIMED_OUT = "ExecutionTimeout"
+"""Reason of Events on pods whose application ran for too long, and of their failure (ACT-42)."""
 
 BLOCKED = "EvictionBlocked"
 """Reason of the Event on a pod that a budget holds."""
@@ -67,6 +77,13 @@ def end_applications(state: State, endings: Endings) -> Rounds:
     yield from _lift(state)
 
 
+def time_out(state: State, application: Application, ending: Ending) -> Rounds:
+    """End an application whose time is over, as an order would (ACT-42)."""
+    state.applications.timeouts = {**state.applications.timeouts, application.id: ending}
+    yield from _begin(state, application)
+    yield from _lift(state)
+
+
 def resume_endings(state: State) -> Rounds:
     """Continue all orders, because this instance acts from now on and knows all pods."""
     for app_id in sorted(state.applications.known):
@@ -96,6 +113,8 @@ def note_left(state: State, app_id: AppId | None) -> Rounds:
     application = state.applications.known.get(app_id) if app_id is not None else None
     if application is not None and application.ends:
         yield from _succeed(state, application)
+    else:
+        _drop_timeouts(state)
 
 
 def endings_due(state: State) -> Rounds:
@@ -145,9 +164,11 @@ def _begin(state: State, application: Application) -> Rounds:
 
 def _resume(state: State, application: Application) -> Rounds:
     ending = ending_of(state, application)
-    for uid in sorted(application.pods):
-        record = state.pods.records[uid]
-        cancel_timer(state, TimerKind.ENDING, uid)
+    live = [state.pods.records[uid] for uid in application.pods]
+    # What tells a restart that the time is over stays for as long as others need it.
+    live.sort(key=lambda each: (bool(each.facts.running_since), each.uid))
+    for record in live:
+        cancel_timer(state, TimerKind.ENDING, record.uid)
         if ending is not None and _is_concerned(state, record, ending):
             _end_pod(state, record, ending)
     yield from _succeed(state, application)
@@ -166,7 +187,9 @@ def _succeed(state: State, application: Application) -> Rounds:
         take_out(state, record, application)
     fire(state, application, Move.FAIL)
     remove(state, application)
+    _drop_timeouts(state)
     for record in rest:
+        withdraw_record(state, record)
         yield from take_in(state, record)
         touch(state, record)
         yield
@@ -174,6 +197,7 @@ def _succeed(state: State, application: Application) -> Rounds:
 
 def _lift(state: State) -> Rounds:
     """Place the applications whose bar is over, and time the end of the next bar."""
+    _drop_timeouts(state)
     first = next_bar_end(state)
     if first is None:
         cancel_timer(state, TimerKind.BAR_ENDS, ONLY_ONE)
@@ -182,6 +206,19 @@ def _lift(state: State) -> Rounds:
     barred = [each for each in sorted(state.applications.unplaced) if _was_barred(state, each)]
     if barred:
         yield from place_again(state, barred)
+
+
+def _drop_timeouts(state: State) -> None:
+    """Forget the time-outs whose application has ended and whose bar is over."""
+    known = state.applications.known
+    ending = {each for each in state.applications.timeouts if each in known and known[each].ends}
+    left = {
+        app_id: each
+        for app_id, each in state.applications.timeouts.items()
+        if app_id in ending or not has_come(each.until, now=state.now)
+    }
+    if len(left) < len(state.applications.timeouts):
+        state.applications.timeouts = left
 
 
 def _was_barred(state: State, app_id: AppId) -> bool:
@@ -200,20 +237,11 @@ def _is_concerned(state: State, record: PodRecord, ending: Ending) -> bool:
     A pending one whose controller would replace it only waits. One that got its node after the bar may run.
     """
     facts = record.facts
-    if not concerns(ending, facts):
+    if not concerns(ending, facts, of_daemon_set=may_be_of_daemon_set(state, record)):
         return False
     if record.node:
-        return _placed_at(state, record) < ending.until
+        return ending.timed_out or placed_at(state, record) < ending.until
     return bool(record.placement.binding or facts.placeholder or is_left_failed(facts))
-
-
-def _placed_at(state: State, record: PodRecord) -> float:
-    """Time at which a pod got its node, in seconds since the epoch, as far as a restart can tell."""
-    if record.facts.scheduled_at:
-        return record.facts.scheduled_at
-    # The watch has not shown its Binding yet, or its author named the node.
-    own = record.placement.placed_at or state.now
-    return own if record.placement.bound_to else record.facts.created
 
 
 def _is_any_concerned(state: State, application: Application) -> bool:
@@ -237,7 +265,7 @@ def _end_pod(state: State, record: PodRecord, ending: Ending) -> None:
         # The API server may bind it yet. Then it is evicted.
         wait = AGAIN
     else:
-        mark_failed(state, record, ENDED, _text(ending))
+        mark_failed(state, record, TIMED_OUT if ending.timed_out else ENDED, _text(ending))
     set_timer(state, TimerKind.ENDING, record.uid, state.now + wait)
 
 
@@ -252,7 +280,7 @@ def evict_pod(state: State, record: PodRecord, ending: Ending) -> None:
     """Have a running pod evicted, or deleted by force, and say so once."""
     facts, why = record.facts, _text(ending)
     if not record.membership.evictions_refused:
-        post(state, record, ENDED, why)
+        post(state, record, TIMED_OUT if ending.timed_out else ENDED, why)
     pod = (facts.uid, facts.namespace, facts.name)
     if ending.force:
         emit(state, DeletePod(*pod, why=why, purpose=Purpose.ENDING))
@@ -261,6 +289,8 @@ def evict_pod(state: State, record: PodRecord, ending: Ending) -> None:
 
 
 def _text(ending: Ending) -> str:
+    if ending.timed_out:
+        return f"its application is ended by its execution time-out: {ending.reason}"
     return f"its application was ended by {ending.by}{f': {ending.reason}' if ending.reason else ''}"
 
 

@@ -9,13 +9,15 @@ from core.ids import QueuePath
 from core.ledger.admission.requests import request_cycle
 from core.ledger.applications.ended import expire_ended, note_ended
 from core.ledger.applications.index import unfile_application
+from core.ledger.applications.moves.orders import end_order
+from core.ledger.applications.timeouts.due import judge_later, latest_now
 from core.ledger.gangs.due import disarm, touch_gang
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import cancel_timer, set_timer, take_due
 from core.ledger.state.timers import TimerKind
-from core.ledger.usage.counters import count_running
+from core.ledger.usage.counters import count_running, regroup
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
 from core.workload.application import Application
@@ -39,6 +41,7 @@ def fire(state: State, application: Application, move: Move) -> None:
         return
     counted = application.started
     application.enter(after, now=state.now)
+    _note_running(state, application, after)
     cancel_timer(state, TimerKind.APPLICATION_STATE, application.id)
     ends = state_ends(application)
     if ends is not None:
@@ -53,6 +56,14 @@ def fire(state: State, application: Application, move: Move) -> None:
     if leaf.properties.sort_policy is SortPolicy.STATE_AWARE:
         # Another application may be let in (SORT-8).
         request_cycle(state, CycleReason.APPLICATION_CHANGED)
+
+
+def _note_running(state: State, application: Application, entered: AppState) -> None:
+    """Note since when an application runs. No later state sets that back (ACT-41)."""
+    if entered is AppState.RUNNING and application.running_since is None:
+        application.running_since = latest_now(state)
+    if application.running_since is not None:
+        judge_later(state, application.id)
 
 
 def state_ends(application: Application) -> float | None:
@@ -164,6 +175,7 @@ def emptied(state: State, application: Application) -> None:
     elif application.state is AppState.FAILING:
         fire(state, application, Move.FAIL)
     if application.queue is None or application.state is AppState.FAILED:
+        end_order(state, application.id)
         remove(state, application)
     elif application.state is not AppState.COMPLETING:
         fire(state, application, Move.COMPLETE)
@@ -204,16 +216,34 @@ def complete(state: State, application: Application) -> None:
     remove(state, application)
 
 
+def change_queue(state: State, application: Application, leaf: Queue) -> None:
+    """Have an application belong to another leaf. The charges of its pods follow when these are settled."""
+    old, counts = _leaf(state, application), application.started
+    if old is not None:
+        if counts:
+            _count(state, application, old, runs=False)
+        old.applications.discard(application.id)
+        old.completing.discard(application.id)
+    regroup(state, application, state.config.limits.group_for(leaf.paths, application.groups or ()))
+    application.queue = leaf.path
+    leaf.applications.add(application.id)
+    note_completing(leaf, application)
+    if counts:
+        _count(state, application, leaf, runs=True)
+
+
 def remove(state: State, application: Application) -> None:
     """Remove an application from its queue. An ended one is remembered, to be shown (APP-14)."""
     unfile_application(state, application)
     cancel_timer(state, TimerKind.APPLICATION_STATE, application.id)
+    cancel_timer(state, TimerKind.EXECUTION, application.id)
     disarm(state, application.id)
     leaf = _leaf(state, application)
     if leaf is not None:
         leaf.applications.discard(application.id)
         leaf.completing.discard(application.id)
     if application.ended:
+        end_order(state, application.id)
         application.gang = None
         if application.gang_progress is not None:
             application.gang_progress = numbers_of(application.gang_progress)

@@ -6,8 +6,10 @@ from core.ledger.admission.requests import request_cycle
 from core.ledger.applications.bars import refusal_of_bar
 from core.ledger.applications.index import end_namespace_wait, note_placed, note_unplaced
 from core.ledger.applications.lifecycle import fire
+from core.ledger.applications.moves.orders import order_of
 from core.ledger.applications.queues import queue_for, refusal_of_queues
 from core.ledger.applications.rejection import forget_rejection, report_later
+from core.ledger.applications.timeouts.due import judge_later
 from core.ledger.applications.user_groups import find_groups
 from core.ledger.gangs.definition import awaits_pods, refusal_of_application, was_taken_in
 from core.ledger.gangs.due import disarm
@@ -18,6 +20,7 @@ from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.touched import touch
 from core.ledger.usage.counters import recount_people
+from core.queues.placement.moved import decide_moved, may_use
 from core.queues.placement.refusals import refusal_of_move, refusal_of_unread, refusal_of_user
 from core.queues.placement.rules import Chosen, PlacementRequest, decide_queue
 from core.reasons import WAITS, Refusal
@@ -95,7 +98,8 @@ def refuse(state: State, application: Application, refusal: Refusal) -> None:
 
 
 def _not_yet(state: State, application: Application) -> Refusal | None:
-    barred = refusal_of_bar(state, application) if state.applications.endings else None
+    applications = state.applications
+    barred = refusal_of_bar(state, application) if applications.endings or applications.timeouts else None
     return barred or refusal_of_unread(
         application.namespace,
         awaits_namespace=awaits_namespace(state, application),
@@ -123,12 +127,29 @@ def verdict_for(state: State, application: Application, *, forced: bool) -> Chos
     refusal = refusal or find_groups(state, application, forced=forced)
     if refusal is not None:
         return refusal
+    moved = place_of_move(state, application, forced=forced)
+    if moved is not None:
+        return moved
     request = request_for(state, application, application.requested, forced=forced)
     chosen = decide_queue(state.config.tree, state.config.rules, request)
     refusal = refusal_of_queues(state, chosen) if isinstance(chosen, Chosen) else None
     if refusal is None:
         return chosen
     return Chosen(RECOVERY_QUEUE) if forced else refusal
+
+
+def place_of_move(state: State, application: Application, *, forced: bool) -> Chosen | Refusal | None:
+    """Queue that an administrator moved an application to, or why it takes none (ACT-33). None for no order.
+
+    Another user may use the id by now. For one without access to the queue the order does not count.
+    """
+    order = order_of(state, application)
+    if order is None:
+        return None
+    queue, user = state.config.tree.get(order.queue), application.identity.user
+    if user != order.user and (queue is None or not may_use(queue, user, application.groups or ())):
+        return None
+    return decide_moved(state.config.tree, order.queue, forced=forced)
 
 
 def request_for(state: State, application: Application, requested: str, *, forced: bool) -> PlacementRequest:
@@ -155,6 +176,8 @@ def settle_in(state: State, application: Application, path: QueuePath) -> None:
     if application.refusal is not None:
         request_cycle(state, CycleReason.APPLICATION_CHANGED)
     application.queue, application.refusal = path, None
+    if application.running_since is not None:
+        judge_later(state, application.id)
     note_placed(state, application)
     queue = state.config.tree.get(path)
     if queue is not None:

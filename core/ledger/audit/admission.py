@@ -135,7 +135,11 @@ def _fresh_steps(state: State) -> Iterator[Step]:
     seats = list(state.turns.fresh.values())
     counters = {queue.path: queue.fresh.copy() for queue in state.config.tree}
     chains = {queue.path: [each.path for each in queue.chain] for queue in state.config.tree}
+    noted = state.turns.fresh_in.copy()
     yield []
+    yield compare(
+        (f"noted fresh {path}", True, path in noted) for path, counter in counters.items() if counter
+    )
     sums = {path: Tally() for path in counters}
     for start in range(0, len(seats), KEYS_PER_STEP):
         for seat in seats[start : start + KEYS_PER_STEP]:

@@ -14,6 +14,7 @@ from core.ledger.applications.bars import next_bar_end
 from core.ledger.applications.lifecycle import state_ends
 from core.ledger.applications.queues import next_opening
 from core.ledger.applications.rejection import MARKED_APART, rejection_of
+from core.ledger.applications.timeouts.expiry import execution_due
 from core.ledger.audit.drift import Claims, Step, compare, compare_each
 from core.ledger.gangs.matching import line_due
 from core.ledger.gangs.slots import check_at
@@ -213,6 +214,11 @@ def _ending_due(state: State, uid: PodUid) -> float | None:
     return timer_at(state, TimerKind.ENDING, uid) if application is not None and application.ends else None
 
 
+def _execution_due(state: State, app_id: AppId) -> float | None:
+    application = state.applications.known.get(app_id)
+    return execution_due(state, application) if application is not None else None
+
+
 def _as_set(state: State, kind: TimerKind, uid: PodUid) -> float:
     """Time that is set, which nothing else records. There must be one."""
     held = timer_at(state, kind, uid)
@@ -256,6 +262,10 @@ EXPECTED: Mapping[TimerKind, Expected] = {
     TimerKind.QUEUE_OPENS: Expected(_one, lambda state, _: next_opening(state)),
     TimerKind.BAR_ENDS: Expected(_one, lambda state, _: next_bar_end(state)),
     TimerKind.ENDING: Expected(lambda state: state.pods.records, _ending_due),
+    TimerKind.MOVE: Expected(
+        lambda state: state.applications.moves_due, lambda state, key: state.applications.moves_due.get(key)
+    ),
+    TimerKind.EXECUTION: Expected(lambda state: state.applications.known, _execution_due),
     TimerKind.ATTEMPT: Expected(_one, _first_attempt),
     TimerKind.AGE: Expected(_one, _first_age),
 }

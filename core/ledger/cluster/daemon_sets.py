@@ -24,6 +24,14 @@ def learn_daemon_set(state: State, key: DaemonSetKey, daemon_set: DaemonSetFacts
     _verify_all(state, key)
 
 
+def note_listed(state: State) -> list[PodRecord]:
+    """Note that all DaemonSets are known. Returns the pods whose claims counted without them until now."""
+    if state.cluster.daemon_sets_listed:
+        return []
+    state.cluster.daemon_sets_listed = True
+    return [each for each in state.pods.records.values() if each.facts.daemon_set is not None]
+
+
 def note_controller(state: State, record: PodRecord) -> None:
     """File a pod under the DaemonSet that it names now, and check the claim."""
     if record.facts.daemon_set is None and record.daemon.daemon_set is None:

@@ -9,7 +9,8 @@ from core.ids import NodeName
 from core.ledger import events as on
 from core.ledger.admission.requests import request_cycle
 from core.ledger.applications.classification import place_of_namespace, reclassify
-from core.ledger.cluster.daemon_sets import learn_daemon_set
+from core.ledger.applications.ending import follow_ending
+from core.ledger.cluster.daemon_sets import learn_daemon_set, note_listed
 from core.ledger.gangs.due import note_node
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
@@ -43,7 +44,7 @@ def learn_object(state: State, event: ObjectEvent) -> Rounds:
         case on.ObjectsListed(_, keys):
             for missing in [key for key in row.known(state) if key not in keys]:
                 yield from row.learn(state, missing, None) or ()
-            row.listed(state)
+            yield from row.listed(state) or ()
         case on.KindUnserved():
             row.unserved(state)
 
@@ -166,6 +167,14 @@ def _file_all(state: State, source: GroupSource) -> None:
     request_cycle(state, CycleReason.GROUP_CHANGED)
 
 
+# -- DaemonSets ------------------------------------------------------------------------------------------
+
+
+def _daemon_sets_listed(state: State) -> Rounds:
+    for record in note_listed(state):
+        yield from follow_ending(state, record)
+
+
 # -- the table of kinds ----------------------------------------------------------------------------------
 
 
@@ -179,7 +188,7 @@ class _Row(Generic[K, F]):
     #: Note the facts of one object; None when it was deleted.
     learn: Callable[[State, K, F | None], Rounds | None]
     #: Handler for the end of a whole list.
-    listed: Callable[[State], None] = lambda _: None
+    listed: Callable[[State], Rounds | None] = lambda _: None
     #: Handler for a kind that the cluster does not have any more.
     unserved: Callable[[State], None] = lambda _: None
 
@@ -199,7 +208,7 @@ _TABLE: tuple[_Row[Any, Any], ...] = (
     _Row(on.NAMESPACES, lambda state: state.cluster.namespaces, _learn_namespace, _namespaces_listed),
     _Row(on.PRIORITY_CLASSES, lambda state: state.cluster.priority_classes, _learn_priority_class),
     _Row(on.BUDGETS, _known_budgets, _learn_budget),
-    _Row(on.DAEMON_SETS, lambda state: state.cluster.daemon_sets, learn_daemon_set),
+    _Row(on.DAEMON_SETS, lambda state: state.cluster.daemon_sets, learn_daemon_set, _daemon_sets_listed),
     *map(_pod_group_row, on.POD_GROUPS),
 )
 _ROWS: Mapping[on.ObjectKind[Any, Any], _Row[Any, Any]] = {row.kind: row for row in _TABLE}

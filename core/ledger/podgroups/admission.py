@@ -7,7 +7,7 @@ another, so that all count at the same time. If one member finds no capacity, al
 from collections.abc import Iterator
 
 from core.ledger.admission.requests import note_group_nowhere, request_cycle, request_recheck
-from core.ledger.admission.turns import end_turn, set_turn, wake
+from core.ledger.admission.turns import set_turn, take_back_turn, wake
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.node_reservation.reservation import node_for
 from core.ledger.podgroups.attempt import begin_attempt
@@ -127,7 +127,7 @@ class PodGroupAdmission:
         standing = [each for each in given if each.uid in state.turns.of and each.uid in state.pods.records]
         if len(standing) < needed or not standing or state.podgroups.known.get(group.key) is not group:
             for record in standing:
-                end_turn(state, record.uid, used=True)
+                take_back_turn(state, record.uid)
             if len(standing) < len(given):
                 request_cycle(state, CycleReason.CAPACITY_FREED)
             return []

@@ -5,8 +5,9 @@ releases them all. It fails when its time is up or one of them is deleted, which
 every group that an event has touched. `expire_groups` handles the timers.
 """
 
+from core.ledger.admission.leases import time_lease
 from core.ledger.admission.requests import request_cycle, request_cycle_at
-from core.ledger.admission.turns import begin_lease, end_turn, time_lease
+from core.ledger.admission.turns import begin_lease, end_turn
 from core.ledger.node_reservation.search import search_next
 from core.ledger.podgroups.deadlines import wait_of_group
 from core.ledger.podgroups.eligibility import is_alone

@@ -226,6 +226,17 @@ def _choose_queue(state: State, record: PodRecord, group: Group) -> None:
             _file(state, each, group)
 
 
+def follow_move(state: State, record: PodRecord) -> None:
+    """Have a pod's group belong to the queue to which the application of all its members was moved."""
+    application, group = state.application_of(record), group_of(state, record)
+    if application is None or group is None or application.queue in (None, group.queue):
+        return
+    if all(each.membership.application == application.id for each in members(state, group)):
+        group.queue = application.queue
+        for each in list(members(state, group)):
+            _file(state, each, group)
+
+
 def _file(state: State, record: PodRecord, group: Group) -> None:
     phase, before = phase_of(state, record, group), group.phases[record.uid]
     if record.placement.waits_bind and phase is not MemberPhase.WAITING:

@@ -157,6 +157,8 @@ class Admission:
     refused: bool = False
     #: True if the last answer of filter admitted it.
     let_through: bool = False
+    #: Time of the last filter call for it, in seconds; None if there was none.
+    called_at: float | None = None
     #: Number of turns in a row that came to nothing.
     overlooked: int = 0
     #: True if all other asks go first once.

@@ -6,6 +6,7 @@ from core.ledger.applications.ending import follow_ending, note_left
 from core.ledger.applications.membership import application_of_bodies, taken_facts
 from core.ledger.applications.rejection import forget_rejection
 from core.ledger.applications.relabelled import note_labels
+from core.ledger.applications.timeouts.due import judge_later
 from core.ledger.cluster.daemon_sets import forget_controller, note_controller
 from core.ledger.gangs.open_slots import check_slots_on
 from core.ledger.gangs.replacement import note_member_deleted, note_placeholder_deleted
@@ -53,7 +54,10 @@ def refresh(state: State, record: PodRecord) -> Rounds:
     elif record.admission.reservation is not None:
         run_or_stop(state, record, runs=time_runs(record))
     touch(state, record)
-    if state.applications.endings:
+    app_id = membership.application
+    if app_id and (record.facts.execution_timeout or state.applications.known[app_id].execution):
+        judge_later(state, app_id)
+    if state.applications.endings or state.applications.timeouts:
         yield from follow_ending(state, record)
     if node and not record.membership.managed:
         yield
@@ -97,7 +101,10 @@ def forget(state: State, record: PodRecord) -> Rounds:
     forget_belief(state, record)
     forget_rejection(state, record)
     _forget_name(state, (facts.namespace, facts.name), facts.uid)
-    if state.applications.endings:
+    left = state.applications.known.get(app_id) if app_id is not None else None
+    if left is not None and left.execution is not None:
+        judge_later(state, left.id)
+    if state.applications.endings or state.applications.timeouts:
         yield from note_left(state, app_id)
 
 

@@ -14,6 +14,7 @@ from core.ledger.applications.classification import place_gangs
 from core.ledger.applications.ending import resume_endings
 from core.ledger.applications.forced import let_in_what_runs
 from core.ledger.applications.membership import application_of_bodies
+from core.ledger.applications.timeouts.expiry import recover_executions
 from core.ledger.gangs.lifecycle import begin_all
 from core.ledger.gangs.replacement import note_placed, resume_slots
 from core.ledger.podgroups.membership import touch_all_groups
@@ -146,6 +147,7 @@ def _end_list(state: State, uids: frozenset[PodUid]) -> Rounds:
         yield
         yield from resume_slots(state)
         touch_all_groups(state)
+        recover_executions(state)
         yield from resume_endings(state)
 
 

@@ -72,8 +72,14 @@ class Turns:
     unwoken: set[PodUid] = field(default_factory=set)
     #: Asks that no cycle has checked.
     fresh: dict[PodUid, Seat] = field(default_factory=dict)
+    #: Queues that may count such asks, in which the next cycle ends their count.
+    fresh_in: dict[QueuePath, None] = field(default_factory=dict)
     #: Time of the last call of kube-scheduler about any pod, in seconds.
     asked_at: float = 0.0
+    #: Latest time at which an ask was tried that has been tried again since, in seconds.
+    came_round: float = 0.0
+    #: Time of the last check that let a lease stand because its ask may still come, in seconds.
+    checked_at: float = 0.0
 
 
 class CycleReason(StrEnum):

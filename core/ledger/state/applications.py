@@ -7,6 +7,7 @@ from typing import NamedTuple
 from core.ids import AppId
 from core.workload.application import Application
 from core.workload.ending import Endings
+from core.workload.moving import Moves
 
 TERMINATED_AT_MOST = 10_000
 """Ended applications that are still shown. Beyond that, the oldest are forgotten."""
@@ -64,6 +65,16 @@ class Applications:
     terminated_text: int = 0
     #: Orders of administrators to end applications (ACT-20).
     endings: Endings = field(default_factory=dict)
+    #: Orders of administrators to move applications (ACT-30).
+    moves: Moves = field(default_factory=dict)
+    #: Times of the orders whose application has ended, by id. Such an order counts for no other application.
+    moves_over: dict[AppId, float] = field(default_factory=dict)
+    #: Applications that could not be moved yet, with the time of the next attempt.
+    moves_due: dict[AppId, float] = field(default_factory=dict)
+    #: Ends by execution time-outs that pods follow, or whose bar is not over (ACT-42).
+    timeouts: Endings = field(default_factory=dict)
+    #: Applications whose time-out is judged at the end of the event.
+    untimed: set[AppId] = field(default_factory=set)
     #: Answers of the resolver that are still used, by user.
     resolved: dict[str, Resolved] = field(default_factory=dict)
     #: Users whose groups the resolver was asked for and has not answered.

@@ -29,5 +29,7 @@ class Cluster:
     budgets: dict[str, dict[str, BudgetFacts]] = field(default_factory=dict)
     #: DaemonSets by namespace and name.
     daemon_sets: dict[DaemonSetKey, DaemonSetFacts] = field(default_factory=dict)
+    #: True once a complete list of DaemonSets was shown.
+    daemon_sets_listed: bool = False
     #: Pods that name a DaemonSet, by that DaemonSet. Derived.
     daemon_pods: dict[DaemonSetKey, set[PodUid]] = field(default_factory=dict)

@@ -27,6 +27,8 @@ class State:
     now: float = 0.0
     #: True if this instance acts, False while another one does.
     acts: bool = True
+    #: Seconds by which the API server's clock is ahead of ours, as last compared (ACT-45).
+    clock_skew: float = 0.0
     #: Effects to hand out when the event is applied.
     outbox: list[Effect] = field(default_factory=list)
     #: Timers: what ends by itself, and when.

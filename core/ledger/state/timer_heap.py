@@ -103,7 +103,14 @@ def take_due(
 def take_due(state: State, kind: Literal[TimerKind.OFFER, TimerKind.NODE_RESERVATION]) -> list[PodUid]: ...
 @overload
 def take_due(
-    state: State, kind: Literal[TimerKind.GANG, TimerKind.APPLICATION_STATE, TimerKind.NAMESPACE]
+    state: State,
+    kind: Literal[
+        TimerKind.GANG,
+        TimerKind.APPLICATION_STATE,
+        TimerKind.NAMESPACE,
+        TimerKind.MOVE,
+        TimerKind.EXECUTION,
+    ],
 ) -> list[AppId]: ...
 @overload
 def take_due(state: State, kind: Literal[TimerKind.RESERVATION, TimerKind.GANG_SLOT]) -> list[PodUid]: ...

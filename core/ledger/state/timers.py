@@ -64,6 +64,10 @@ class TimerKind(IntEnum):
     """Time at which the first bar of an ended application is over."""
     ENDING = auto()
     """Next attempt to end a pod of an application that is ended."""
+    MOVE = auto()
+    """Next attempt to move an application that was busy when it was to be moved."""
+    EXECUTION = auto()
+    """Warning, end or record of an application's execution time-out."""
     LONG_HOLD = auto()
     """Event about a gate that is shut for long. Stopped while this instance does not act."""
 

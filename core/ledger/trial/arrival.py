@@ -5,9 +5,10 @@ of tables without their values.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from core.ids import AppId, PodUid, QueuePath, parent_path
 from core.ledger.applications.membership import host_of, unique_ids
@@ -25,6 +26,9 @@ from core.workload.application import Application, application_id
 from core.workload.pending_index import PendingIndex
 from core.workload.pod import NamespaceFacts, PodFacts
 from core.workload.states import AppState
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +69,25 @@ def arrived(state: State, pods: Sequence[PodFacts]) -> Arrival:
         leaf.applications = leaf.applications | {application.id}
     there = replace(
         there,
-        pods=replace(state.pods, records={**state.pods.records, **{each.uid: each for each in records}}),
+        pods=replace(state.pods, records=_with(state.pods.records, {each.uid: each for each in records})),
         applications=replace(
-            there.applications, known={**state.applications.known, application.id: application}
+            there.applications, known=_with(state.applications.known, {application.id: application})
         ),
     )
     asks = [each for each in records if each.is_ask]
     if leaf is not None and application.refusal is None:
         there = _with_asks(there, leaf, application, asks)
     return Arrival(there, application, records)
+
+
+def _with(table: dict[_Key, _Value], more: Mapping[_Key, _Value]) -> dict[_Key, _Value]:
+    """Copy of a table with more entries.
+
+    A copy is made at once, also of a table from which entries were deleted. An unpacked one is filled anew.
+    """
+    copied = table.copy()
+    copied.update(more)
+    return copied
 
 
 # -- the application -----------------------------------------------------------------------------------------
@@ -141,11 +155,11 @@ def _with_asks(state: State, leaf: Queue, application: Application, asks: Sequen
             queue.fresh.add(facts.size)
         ask_comes(leaf, facts.priority)
     pending = state.pending
-    waiting = {**pending.waiting, leaf.path: _index_with(state, leaf, seats.values())}
+    waiting = _with(pending.waiting, {leaf.path: _index_with(state, leaf, seats.values())})
     return replace(
         state,
-        pending=replace(pending, waiting=waiting, waits_at={**pending.waits_at, **seats}),
-        turns=replace(state.turns, fresh={**state.turns.fresh, **seats}),
+        pending=replace(pending, waiting=waiting, waits_at=_with(pending.waits_at, seats)),
+        turns=replace(state.turns, fresh=_with(state.turns.fresh, seats)),
         usage=replace(state.usage, tolerated=tolerated),
     )
 

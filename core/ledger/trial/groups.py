@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator
 from typing import Protocol
 
 from core.ids import NodeName
-from core.ledger.admission.turns import end_turn
+from core.ledger.admission.turns import take_back_turn
 from core.ledger.podgroups.eligibility import candidates, may_begin
 from core.ledger.podgroups.membership import has_turns, unopened
 from core.ledger.pods.record import PodRecord
@@ -98,7 +98,7 @@ class GroupTrial:
             yield _TURN
         if len(given) < needed or not given:
             for record in given:
-                end_turn(state, record.uid, used=True)
+                take_back_turn(state, record.uid)
 
     def _place(self, record: PodRecord, full: set[Kind]) -> bool | None:
         """Give a member its turn. False if there is no capacity for it, None if the search must continue."""

@@ -4,7 +4,7 @@ The order is that of `core.ledger.admission.order`: queues by priority and share
 of their leaf, asks by rank.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
 from core.ids import QueuePath
@@ -14,7 +14,7 @@ from core.queues.ordering import Contender, Key, first_of, order_key
 from core.queues.priority import exported
 from core.queues.properties import SortPolicy
 from core.queues.queue import NO_PRIORITY, Queue
-from core.resource import Resource, Tally
+from core.resource import Resource
 from core.workload.application import Application
 from core.workload.ask import Rank
 from core.workload.ordering import Applicant, OrderKey
@@ -63,16 +63,22 @@ class Runner:
         self._priority = max(self._asked, default=NO_PRIORITY)
         self.key = self._key()
 
-    def note_turn(self, priority: int, size: Resource) -> None:
-        """Count a turn, which may change the place of the application (SORT-5)."""
+    @property
+    def has_more(self) -> bool:
+        """True if it has asks left."""
+        return self.at < len(self.asks)
+
+    def note_turn(self, priority: int, size: Resource) -> bool:
+        """Count a turn. True if it may have changed the place of the application (SORT-5)."""
         _count_down(self._asked, priority)
-        best = max(self._asked, default=NO_PRIORITY)
+        best = self._priority if self._priority in self._asked else max(self._asked, default=NO_PRIORITY)
         if self._is_fair:
             self._used = self._used + size
         elif best == self._priority:
-            return
+            return False
         self._priority = best
         self.key = self._key()
+        return True
 
     def _key(self) -> OrderKey:
         of, properties = self.application, self._leaf.properties
@@ -88,7 +94,7 @@ class Runner:
 class Place:
     """A queue in the order of a race. ``open``: True while asks below it are still to be checked.
 
-    ``held``: amounts of the queue, turns included. ``taken``: the part of the race's own turns.
+    ``held``: amounts of the queue, turns included.
     """
 
     __slots__ = (
@@ -99,7 +105,7 @@ class Place:
         "_caps",
         "_contender",
         "_filed",
-        "_full",
+        "_held_at_first",
         "_measures",
         "_others",
         "_ranks",
@@ -108,6 +114,7 @@ class Place:
         "above",
         "built",
         "chain",
+        "children",
         "expanded",
         "fair_max",
         "held",
@@ -115,8 +122,6 @@ class Place:
         "open",
         "priority",
         "queue",
-        "sources",
-        "taken",
     )
 
     def __init__(self, state: State, queue: Queue, above: "Place | None", lifted: Bounds) -> None:
@@ -129,20 +134,20 @@ class Place:
         for part in (queue.allocated, queue.reserved, given):
             for name, amount in part.items():
                 self.held[name] = self.held.get(name, 0) + amount
-        self.taken: dict[str, int] = {}
-        caps = queue.max.items() if queue.max is not None else ()
-        self._caps = {name: cap for name, cap in caps if (queue.path, name) not in lifted}
-        #: Places of the chain with a max.
+        self._held_at_first = dict(self.held)
+        #: Caps that may bind before all that asks here or below has its turn.
+        self._caps = {
+            name: cap
+            for name, cap in (queue.max.items() if queue.max is not None else ())
+            if (queue.path, name) not in lifted and not _suffices(queue, name, cap)
+        }
+        #: Places of the chain with such a cap.
         self._capped = tuple(each for each in self.chain if each._caps)
         self.fair_max = _overlaid(queue, above)
-        #: Queue whose max is the fair max, by resource.
-        self.sources: dict[str, QueuePath] = {
-            **(above.sources if above is not None else {}),
-            **dict.fromkeys(queue.max.names() if queue.max is not None else (), queue.path),
-        }
         self._contender: Contender | None = None
-        self._measures = _measures(queue, self.fair_max)
-        self._full: set[Resource] = set()
+        self._measures = tuple(_measures(queue, self.fair_max).items())
+        #: Queues below it that have been reached.
+        self.children: tuple[Place, ...] = ()
         self._by_path: dict[QueuePath, Place] = {}
         self._ranks: list[tuple[Key, QueuePath]] = []
         self._runners: list[tuple[OrderKey, int, Runner]] = []
@@ -157,9 +162,10 @@ class Place:
 
     # -- queues ----------------------------------------------------------------------------------------------
 
-    def set_children(self, children: Iterable["Place"]) -> None:
+    def set_children(self, children: Sequence["Place"]) -> None:
         """Set the queues that have asks to check."""
         self.expanded = True
+        self.children = tuple(children)
         self._by_path = {each.queue.path: each for each in sorted(children, key=lambda each: each.queue.path)}
         self._others = self._priority_of_others()
         self._ranks = [(each.key, path) for path, each in self._by_path.items()]
@@ -174,14 +180,25 @@ class Place:
             key, path = ranks[0]
             child = self._by_path[path]
             if child.open and child.key == key:
-                return self._first_of(key) if any(each[0] == key for each in ranks[1:3]) else child
+                # The next two in the order are below the first one in the heap.
+                tied = (len(ranks) > 1 and ranks[1][0] == key) or (len(ranks) > 2 and ranks[2][0] == key)
+                return self._first_of(key) if tied else child
             heappop(ranks)
         return None
 
-    def _first_of(self, key: Key) -> "Place | None":
-        equals = [each for each in self._by_path.values() if each.open and each.key == key]
-        first = first_of([each.contender for each in equals]) if len(equals) > 1 else None
-        return self._by_path[first.path] if first is not None else equals[0]
+    def _first_of(self, key: Key) -> "Place":
+        """First of the open children with a key, which is the lowest. At least one has it."""
+        ranks, paths = self._ranks, list[QueuePath]()
+        while ranks and ranks[0][0] == key:
+            _, path = heappop(ranks)
+            child = self._by_path[path]
+            # Equal entries of one child follow each other, in the order of names.
+            if child.open and child.key == key and path != (paths[-1] if paths else ""):
+                paths.append(path)
+        for path in paths:
+            heappush(ranks, (key, path))
+        first = first_of([self._by_path[path].contender for path in paths]) if len(paths) > 1 else None
+        return self._by_path[first.path if first is not None else paths[0]]
 
     @property
     def contender(self) -> Contender:
@@ -191,10 +208,13 @@ class Place:
         return self._contender
 
     def _compared(self) -> Contender:
-        pending = self.queue.pending.copy()
-        pending.subtract(self._state.turns.given.of(self.queue))
-        pending.subtract(Tally(self.taken))
-        return Contender(self.queue.path, self.key, pending.as_resource())
+        pending, first = dict(self.queue.pending.items()), self._held_at_first
+        for name, amount in self._state.turns.given.of(self.queue).items():
+            pending[name] = pending.get(name, 0) - amount
+        for name, amount in self.held.items():
+            pending[name] = pending.get(name, 0) - amount + first.get(name, 0)
+        left = {name: amount for name, amount in pending.items() if amount > 0}
+        return Contender(self.queue.path, self.key, Resource(left))
 
     def close(self) -> None:
         """Note that nothing below is to be checked any more."""
@@ -203,40 +223,37 @@ class Place:
         if above is not None and above.open and not any(each.open for each in above._by_path.values()):
             above.close()
 
-    @property
-    def rivals(self) -> "tuple[Place, ...]":
-        """Children that are compared with each other."""
-        return tuple(self._by_path.values()) if len(self._by_path) > 1 else ()
-
-    @property
-    def children(self) -> "tuple[Place, ...]":
-        """Queues below it that have been reached."""
-        return tuple(self._by_path.values())
-
     def lacks(self, size: Resource) -> bool:
         """True if this queue, or one above it, has no headroom for a size. Turns only take headroom."""
         for place in self._capped:
-            if size in place._full:
-                return True
-        amounts = [each for each in size.items() if each[1] > 0]
-        for place in self._capped:
-            caps, held = place._caps, place.held
-            for name, amount in amounts:
-                if name in caps and held.get(name, 0) + amount > caps[name]:
-                    place._full.add(size)
+            held = place.held
+            for name, cap in place._caps.items():
+                amount = size.get(name)
+                if amount > 0 and held.get(name, 0) + amount > cap:
                     return True
         return False
 
     def count(self, priority: int, size: Resource) -> None:
         """Count a turn in this leaf and above it."""
+        best = max(self._asked, default=NO_PRIORITY)
         _count_down(self._asked, priority)
-        amounts, moved = [each for each in size.items() if each[1]], True
+        amounts, moved = [each for each in size.items() if each[1]], best not in self._asked
         for place in self.chain:
-            held, taken = place.held, place.taken
+            held = place.held
             for name, amount in amounts:
                 held[name] = held.get(name, 0) + amount
-                taken[name] = taken.get(name, 0) + amount
             moved = place._note_change(moved=moved)
+
+    @property
+    def taken(self) -> dict[str, int]:
+        """Part of ``held`` that the race's own turns take."""
+        first = self._held_at_first
+        return {name: amount - first.get(name, 0) for name, amount in self.held.items()}
+
+    def source_of(self, name: str) -> QueuePath | None:
+        """Queue whose max is the fair max of a resource (QUO-6). None without one."""
+        caps = ((each.queue.path, each.queue.max) for each in self.chain)
+        return next((path for path, cap in caps if cap is not None and name in cap), None)
 
     def _note_change(self, *, moved: bool) -> bool:
         """Update the place among others. Return True if its priority changed. ``moved``: if one below did."""
@@ -268,10 +285,12 @@ class Place:
     def share(self, amounts: Mapping[str, int]) -> float:
         """Largest share of amounts of this queue, as `fair_share` (RES-9)."""
         largest = 0.0
-        for name, measure in self._measures.items():
+        for name, measure in self._measures:
             amount = amounts.get(name, 0)
             if amount > 0:
-                largest = max(largest, amount / measure if measure > 0 else 1.0)
+                share = amount / measure if measure > 0 else 1.0
+                if share > largest:
+                    largest = share
         return largest
 
     # -- applications of a leaf ------------------------------------------------------------------------------
@@ -286,10 +305,15 @@ class Place:
         """First application that has asks left, or None."""
         while self._runners:
             _, filed, runner = self._runners[0]
-            if filed == runner.filed and runner.at < len(runner.asks):
+            if filed == runner.filed and runner.has_more:
                 return runner
             heappop(self._runners)
         return None
+
+
+def _suffices(queue: Queue, name: str, cap: int) -> bool:
+    """True if a cap lets in all that is pending, of which turns are a part."""
+    return queue.allocated.get(name) + queue.reserved.get(name) + queue.pending.get(name) <= cap
 
 
 def _overlaid(queue: Queue, above: Place | None) -> dict[str, int] | None:

@@ -32,6 +32,7 @@ from core.workload.pending_index import Kind, PendingIndex
 _TURNS_PER_STEP = 8
 _UNITS_PER_TURN = 2
 _LEAVES_PER_UNIT = 10
+_APPLICATIONS_PER_UNIT = 4
 
 
 class _Unusual(Exception):
@@ -183,7 +184,7 @@ class Race:
             if alive:
                 self._check_start(application, leaf.queue)
                 leaf.file(self._runner(application, leaf.queue, alive))
-        return 1 + len(index.by_application)
+        return 1 + len(index.by_application) // _APPLICATIONS_PER_UNIT
 
     def _runner(self, application: Application, leaf: Queue, alive: list[tuple[Kind, Waiting]]) -> Runner:
         served = self._served.get(application.id, [])
@@ -270,16 +271,16 @@ class Race:
         leaf.count(-rank[0], size)
         if record.uid == self._record.uid:
             self._at = leaf
-        elif runner is not None:
-            runner.note_turn(-rank[0], size)
+        elif runner is not None and runner.has_more and runner.note_turn(-rank[0], size):
             leaf.file(runner)
 
     # -- evidence --------------------------------------------------------------------------------------------
 
     def _is_fixed(self, place: Place) -> Generator[int, None, bool]:
         """True if no lifted limit decides the place of a queue among others, as `Evidence` judges it."""
-        for number, child in enumerate(place.children):
-            if place.rivals and self._is_decided(child):
+        children = place.children
+        for number, child in enumerate(children):
+            if len(children) > 1 and self._is_decided(child):
                 return False
             if number % _LEAVES_PER_UNIT == 0:
                 yield 1
@@ -291,16 +292,10 @@ class Race:
         """True if a lifted limit may decide a place, as the measure of a share (SORT-3, QUO-6)."""
         lifted, guaranteed = self._lifted, place.queue.guaranteed or ()
         names = {
-            name
-            for name in place.held
-            if name not in guaranteed and (place.sources.get(name), name) in lifted
+            name for name in place.held if name not in guaranteed and (place.source_of(name), name) in lifted
         }
         if not names:
             return False
-        at_most = place.share({name: place.held[name] for name in names})
-        others = {
-            name: amount - place.taken.get(name, 0)
-            for name, amount in place.held.items()
-            if name not in names
-        }
+        at_most, taken = place.share({name: place.held[name] for name in names}), place.taken
+        others = {name: amount - taken[name] for name, amount in place.held.items() if name not in names}
         return at_most >= place.share(others)

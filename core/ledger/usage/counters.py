@@ -40,13 +40,17 @@ def move_charge(
     state: State, record: PodRecord, old: Charge | None, new: Charge | None, *, people: bool
 ) -> None:
     """Count a pod's new charge in place of its old one. ``people``: also for users and groups."""
-    application, charges = state.application_of(record), state.usage.charges
-    if old is not None:
-        _count(state, application, old, adding=False, people=people)
-        del charges[record.uid]
+    # Queues count the same if only the node differs, as when a bind call names it.
+    if old is None or new is None or old._replace(node=new.node) != new:
+        application = state.application_of(record)
+        if old is not None:
+            _count(state, application, old, adding=False, people=people)
+        if new is not None:
+            _count(state, application, new, adding=True, people=people)
     if new is not None:
-        _count(state, application, new, adding=True, people=people)
-        charges[record.uid] = new
+        state.usage.charges[record.uid] = new
+    else:
+        state.usage.charges.pop(record.uid, None)
     if old is not None and new is not None and new.node and _holds_as_much_on_node(old, new):
         use = state.usage.uses[new.node]
         _file_evictable(use, record.uid, old, adding=False)
@@ -110,6 +114,19 @@ def _count_people(
     else:
         application.used.subtract(size)
         state.usage.book.subtract(application.claimant, leaf.paths, size)
+
+
+def regroup(state: State, application: Application, group: str) -> None:
+    """Count all that an application holds for another user group from now on; empty for none."""
+    before, application.group = application.claimant, group
+    if before.group == group:
+        return
+    for uid in application.pods:
+        charge = state.usage.charges.get(uid)
+        leaf = state.config.tree.get(charge.queue) if charge is not None and charge.queue else None
+        if charge is not None and leaf is not None and holds(charge):
+            state.usage.book.subtract(before, leaf.paths, charge.size)
+            state.usage.book.add(application.claimant, leaf.paths, charge.size)
 
 
 def recount_people(state: State) -> None:

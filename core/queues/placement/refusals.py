@@ -61,6 +61,7 @@ def refusal_of_creation(
     return Refusal(Code.PLACEMENT_FAILED, TOO_MANY, ROOT) if made + levels > most else None
 
 
-def refusal_of_ended(app_id: AppId) -> Refusal:
-    """Refusal of the pods of an application that an administrator has ended (ACT-22)."""
-    return Refusal(Code.APPLICATION_ENDED, app_id.name[:_SHOWN], "was ended by an administrator")
+def refusal_of_ended(app_id: AppId, *, timed_out: bool = False) -> Refusal:
+    """Refusal of the pods of an application that was ended, or ran for too long (ACT-22, ACT-42)."""
+    why = "was ended by its execution time-out" if timed_out else "was ended by an administrator"
+    return Refusal(Code.APPLICATION_ENDED, app_id.name[:_SHOWN], why)

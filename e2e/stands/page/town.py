@@ -149,7 +149,9 @@ class Town:
         await self.cluster.create(first)
 
         async def incomplete() -> bool:
-            found = await self.answer(f"/debug/pods/{self.namespace}/{GANG.first}")
+            # Until the watch brings the pod, there is no such pod, and that is answered with 404.
+            status, text = await self.stand.paddock.get(f"/debug/pods/{self.namespace}/{GANG.first}")
+            found = json.loads(text) if status == 200 else {}
             progress: list[Mapping[str, int]] = found["gang"]["progress"] if found.get("gang") else []
             return [each["placeholdersBound"] for each in progress] == [2]
 

@@ -54,9 +54,13 @@ async def test_the_api_server_leads_its_callers_here_under_their_own_names(door:
 
 
 async def test_discovery_and_openapi_show_the_group(door: FrontDoor) -> None:
-    code, printed = await door.kubectl("api-resources", "--api-group=paddock.dev")
-    assert code == 0, printed
-    assert {"explanations", "actions", "queues", "ws"} <= {line.split()[0] for line in printed.splitlines()}
+    async def is_listed() -> bool:
+        code, printed = await door.kubectl("api-resources", "--api-group=paddock.dev")
+        assert code == 0, printed
+        listed = {line.split()[0] for line in printed.splitlines()}
+        return {"explanations", "actions", "queues", "ws"} <= listed
+
+    await eventually(is_listed, "the API server lists the group", timeout=30)
 
     async def is_merged() -> bool:
         return "paddock.dev" in (await door.kubectl("get", "--raw", "/openapi/v3"))[1]

@@ -10,13 +10,14 @@ import os
 import re
 import sys
 from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest_asyncio
 
-from e2e.cluster.client import Cluster
+from e2e.cluster.client import Cluster, path_of
 from e2e.programs.binaries import ROOT as REPOSITORY
 from e2e.programs.binaries import binary
 from e2e.stands.administration import ENABLED, administered
@@ -157,6 +158,7 @@ ASKED: dict[str, tuple[str, ...]] = {
     "nodes": ("nodes",),
     "preemptions": ("preemptions", "--request-timeout=5s"),
     "check": ("check", "-f", os.devnull),
+    "apply": ("apply", "-f", os.devnull, "--yes"),
     "simulate": ("simulate", "-f", JOB, "-q", "root.a"),
     "simulate-free": ("simulate", "-f", JOB, "-q", "root.b"),
     "top": ("top",),
@@ -167,6 +169,7 @@ ASKED: dict[str, tuple[str, ...]] = {
     "end": ("end", "mine", "--dry-run"),
     "end-other": ("end", "-n", "OTHER", "canary-app", "--dry-run"),
     "lift": ("lift", "mine"),
+    "move": ("move", "mine", "root.b", "--dry-run"),
 }
 """Arguments by the name of the golden file."""
 
@@ -203,6 +206,59 @@ async def test_each_identity_sees_what_it_may(console: Console) -> None:
     assert wrong == []
     recorded = {f"{identity}-{name}" for identity in ("administrator", "viewer", "tenant") for name in ASKED}
     assert {each.stem for each in GOLDEN.iterdir()} == recorded
+
+
+async def test_a_document_is_applied_with_the_rights_of_the_user(console: Console) -> None:
+    """As a viewer, and as an administrator who may also read and update the ConfigMap.
+
+    No kubelet forwards a port here, so no instance can be asked. The server shows what is in force.
+    """
+    door, file = console.door, console.door.folder / "queues.yaml"
+    text = "# by the administrator\n" + document({"a": {"max": {"vcore": "500m"}}, "b": {}, "c": {}})
+    file.write_text(text)
+    code, out, err = await console.run("viewer", "apply", "-f", str(file), "--yes")
+    assert (code, "cannot get resource" in err) == (1, True), (out, err)
+    one = {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": [CONFIG_MAP]}
+    async with updating(door.cluster, "administrator", [{**one, "verbs": ["get", "update"]}]):
+
+        async def is_shown() -> bool:
+            return (await console.run("administrator", "apply", "-f", str(file), "--dry-run"))[0] == 0
+
+        await eventually(is_shown, "the role counts", timeout=30)
+        code, out, err = await console.run(
+            "administrator", "apply", "-f", str(file), "--yes", "--deadline=2s"
+        )
+        assert "    max: vcore 1 -> vcore 500m" in out.splitlines()
+        assert "+ root.c" in out.splitlines()
+        assert any(each.startswith("! root.a would be above its limit") for each in out.splitlines())
+        assert "  OTHER/canary-app" in console.golden(out).splitlines()
+        assert f"ConfigMap {NAMESPACE}/{CONFIG_MAP} is written." in out.splitlines()
+        # There is no pod of Paddock to ask.
+        assert (code, "no pod of Paddock" in err or "cannot list" in err) in ((2, True), (1, True)), err
+        found = await door.cluster.request("GET", path_of("ConfigMap", NAMESPACE, CONFIG_MAP))
+        assert found["data"]["queues.yaml"] == text
+        managers = {each["manager"] for each in found["metadata"]["managedFields"]}
+        assert "kubectl-paddock" in managers
+        again = ("apply", "-f", str(file), "--yes", "--no-wait")
+        code, out, _ = await console.run("administrator", *again)
+        assert (code, "has this document already" in out) == (0, True)
+
+
+@asynccontextmanager
+async def updating(cluster: Cluster, identity: str, rules: list[dict[str, Any]]) -> AsyncIterator[None]:
+    """Give an identity rights in Paddock's namespace."""
+    meta, version = {"name": "e2e-updates", "namespace": NAMESPACE}, f"{GROUP}/v1"
+    subject = {"kind": "ServiceAccount", "name": identity, "namespace": cluster.namespace}
+    of = {"apiGroup": GROUP, "kind": "Role", "name": "e2e-updates"}
+    role = {"apiVersion": version, "kind": "Role", "metadata": meta, "rules": rules}
+    binding = {"apiVersion": version, "kind": "RoleBinding", "metadata": meta, "roleRef": of}
+    await cluster.apply(role)
+    await cluster.apply({**binding, "subjects": [subject]})
+    try:
+        yield
+    finally:
+        for kind in ("RoleBinding", "Role"):
+            await cluster.request("DELETE", path_of(kind, NAMESPACE, "e2e-updates"))
 
 
 async def test_kubectl_itself_completes_names(console: Console) -> None:

@@ -4,6 +4,7 @@ A connection uses the context that is current when it begins. OpenSSL verifies a
 then. So a connection counts as certified only while its context has the current authority.
 """
 
+import hashlib
 import os
 import ssl
 from dataclasses import dataclass
@@ -19,6 +20,10 @@ class ServingSource(Protocol):
 
     def load(self, context: ssl.SSLContext) -> None:
         """Load both into a context. Raises OSError for parts that do not match."""
+        ...
+
+    def version(self) -> bytes:
+        """Digest of both, by which a change is seen. Raises OSError."""
         ...
 
     def authority(self) -> str:
@@ -41,6 +46,10 @@ class ServingFiles:
         """Read both files."""
         context.load_cert_chain(self.certificate, self.key)
 
+    def version(self) -> bytes:
+        """Read both files."""
+        return _digest(Path(self.certificate).read_bytes(), Path(self.key).read_bytes())
+
     def authority(self) -> str:
         """Read its file anew."""
         return Path(self.ca).read_text(encoding="ascii", errors="replace") if self.ca else ""
@@ -62,9 +71,17 @@ class ServingPair:
         finally:
             os.close(descriptor)
 
+    def version(self) -> bytes:
+        """Both are in memory."""
+        return _digest(self.pair.certificate.encode(), self.pair.key.encode())
+
     def authority(self) -> str:
         """Each certificate is its own authority."""
         return self.trusted
+
+
+def _digest(certificate: bytes, key: bytes) -> bytes:
+    return hashlib.sha256(hashlib.sha256(certificate).digest() + hashlib.sha256(key).digest()).digest()
 
 
 class RotatingTls:
@@ -81,6 +98,7 @@ class RotatingTls:
         self._source = source
         self._asks = asks
         self._authority = authority
+        self._version = source.version()
         self._current = self._loaded()
         self._certifying = [self._current]
         self.context = self._loaded()
@@ -105,14 +123,19 @@ class RotatingTls:
         """Serve the certificate of ``source`` from now on, or load the present source again.
 
         Existing connections stay certified. Raises OSError for parts that do not match, and changes nothing
-        then.
+        then. Parts that are as before cost nothing.
         """
-        before, self._source = self._source, source or self._source
+        wanted = source or self._source
+        version = wanted.version()
+        if version == self._version:
+            return
+        before, self._source = self._source, wanted
         try:
             self._current = self._loaded()
         except OSError:
             self._source = before
             raise
+        self._version = version
         self._certifying.append(self._current)
 
     def is_certifying(self, transport: Any) -> bool:

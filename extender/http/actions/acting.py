@@ -4,19 +4,17 @@ No other port carries out actions. Each request, refused ones too, ends in one l
 an Event.
 """
 
-import uuid
 from collections.abc import Iterable
-from datetime import UTC, datetime
 
 from aiohttp import web
 
 from core.errors import PaddockError
 from core.ids import QueuePath
-from extender.actions.audit import AuditLine, audit_id, groups_shown, shown
 from extender.actions.requested import (
     CloseQueue,
     EndApplication,
     LiftBar,
+    MoveApplication,
     NotValid,
     OpenQueue,
     Request,
@@ -29,6 +27,7 @@ from extender.actions.requested import (
 )
 from extender.actions.stored import StoreFull
 from extender.http.access.delegated import USER
+from extender.http.actions.notes import Asked, Outcome, audit_line, one_line
 from extender.http.actions.parts import Acting, Refused
 from extender.http.actions.plans import plan_for
 from extender.http.aggregated import ACTIONS
@@ -91,7 +90,8 @@ class _Handling:
         if why := self._acting.unready():
             raise Refused(503, why)
         plan = plan_for(self._acting, asked, by=user.name)
-        await self._authorize(user, plan.queue)
+        for queue in plan.queues:
+            await self._authorize(user, queue)
         try:
             before, after = await self._acting.store(plan.change, asked.dry_run)
         except StoreFull as error:
@@ -124,38 +124,26 @@ class _Handling:
     # -- notes -----------------------------------------------------------------------------------------------
 
     def _note(self, user: AuthenticatedUser, result: str, status: int, message: str) -> None:
-        asked, now = self._asked, self._acting.wall()
-        groups, left_out = groups_shown(user.groups)
-        reason = reason_of(asked) if asked else ""
-        self._acting.audit(
-            AuditLine(
-                time=datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds"),
-                user=shown(user.name),
-                groups=groups,
-                groups_left_out=left_out,
-                source=shown(self._request.remote or ""),
-                action=action_of(asked) if asked else "",
-                target=shown(target_of(asked)) if asked else "",
-                reason=reason,
-                dry_run=bool(asked and asked.dry_run),
-                result=result,
-                status=status,
-                message=shown(message),
-                request_id=audit_id(self._request.headers.getall("Audit-Id", [])) or str(uuid.uuid4()),
-            )
+        asked = self._asked
+        known = (
+            Asked(action_of(asked), target_of(asked), reason_of(asked), asked.dry_run) if asked else Asked()
         )
+        outcome = Outcome(result, status, message)
+        self._acting.audit(audit_line(self._request, user, known, outcome, now=self._acting.wall()))
         if asked is not None and not (asked.dry_run and result != "refused"):
             self._tell(user, asked, result, message)
 
     def _tell(self, user: AuthenticatedUser, asked: Request, result: str, message: str) -> None:
         """Have an Event posted. Texts of the caller are cut to one line."""
-        by = _plain(user.name)
+        by = one_line(user.name)
         if result == "refused":
-            text = f"{action_of(asked)} {_plain(target_of(asked))}, asked for by {by}, was refused: {message}"
+            text = (
+                f"{action_of(asked)} {one_line(target_of(asked))}, asked for by {by}, was refused: {message}"
+            )
             self._acting.tell_refused(text)
             return
-        why = f": {_plain(reason)}" if (reason := reason_of(asked)) else ""
-        text = f"{_plain(message)}, by {by}{why}"
+        why = f": {one_line(reason)}" if (reason := reason_of(asked)) else ""
+        text = f"{one_line(message)}, by {by}{why}"
         match asked:
             case CloseQueue():
                 self._acting.tell_closed(text)
@@ -165,8 +153,5 @@ class _Handling:
                 self._acting.tell_ended(text)
             case LiftBar():
                 self._acting.tell_lifted(text)
-
-
-def _plain(text: str) -> str:
-    """Text of a caller for an Event: one line of printable characters, cut."""
-    return "".join(each if each.isprintable() else "?" for each in text[:256])
+            case MoveApplication():
+                self._acting.tell_moved(text)

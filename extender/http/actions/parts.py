@@ -3,15 +3,21 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from core.ids import AppId
+from core.ids import AppId, QueuePath
 from core.queues.queue import Queue
 from core.workload.ending import Ending
 from extender.actions.audit import AuditLine
 from extender.actions.ending import EndedApplication
+from extender.actions.moving import MoveProspect
+from extender.actions.requested import Result
 from extender.actions.stored import Actions
 
 Store = Callable[[Callable[[Actions], Actions], bool], Awaitable[tuple[Actions, Actions]]]
 """Function that stores a change, or computes it if the second argument is True; see `ActionStore.changed`."""
+
+
+PODS_SHOWN = 5_000
+"""Pods that an answer lists, at most."""
 
 
 class Refused(Exception):
@@ -38,6 +44,8 @@ class Acting:
     application: Callable[[AppId], EndedApplication | None]
     #: Order about an application that is in force, or None.
     ending: Callable[[AppId], Ending | None]
+    #: Prospect of a move of an application to the queue of a path, or None for an unknown application.
+    prospect: Callable[[AppId, str], MoveProspect | None]
     #: Stores a change.
     store: Store
     #: Seconds since the epoch.
@@ -49,4 +57,17 @@ class Acting:
     tell_opened: Callable[[str], None]
     tell_ended: Callable[[str], None]
     tell_lifted: Callable[[str], None]
+    tell_moved: Callable[[str], None]
     tell_refused: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A request, as it is carried out."""
+
+    #: Queues whose rights the request needs.
+    queues: tuple[QueuePath, ...]
+    #: Actions after the request. May raise `Refused`.
+    change: Callable[[Actions], Actions]
+    #: Answer, from the actions before and after.
+    result: Callable[[Actions, Actions], Result]

@@ -1,7 +1,6 @@
 """Plans of requests for actions: the right that each needs, and its change. No I/O."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import msgspec
@@ -13,6 +12,7 @@ from extender.actions.ending import EndedApplication, EndOrder, ending_for, lift
 from extender.actions.requested import (
     ApplicationRequest,
     EndApplication,
+    MoveApplication,
     OpenQueue,
     QueueRequest,
     Request,
@@ -22,31 +22,19 @@ from extender.actions.requested import (
     target_of,
 )
 from extender.actions.stored import Actions
-from extender.http.actions.parts import Acting, Refused
+from extender.http.actions.moves import MovePlan
+from extender.http.actions.parts import PODS_SHOWN, Acting, Plan, Refused
 from extender.http.aggregated import GROUP, VERSION
 from extender.identity.administration import queue_path_from
-
-PODS_SHOWN = 5_000
-"""Pods that an answer lists, at most."""
 
 _DONE = {"close": "is closed", "open": "is open"}
 _WOULD = {"close": "would be closed", "open": "would be opened"}
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A request, as it is carried out."""
-
-    #: Queue whose right the request needs.
-    queue: QueuePath
-    #: Actions after the request. May raise `Refused`.
-    change: Callable[[Actions], Actions]
-    #: Answer, from the actions before and after.
-    result: Callable[[Actions, Actions], Result]
-
-
 def plan_for(acting: Acting, asked: Request, *, by: str) -> Plan:
     """Plan for a request. Raises `Refused`. ``by``: name of the user."""
+    if isinstance(asked, MoveApplication):
+        return MovePlan(acting, asked, by).plan()
     if isinstance(asked, QueueRequest):
         return _QueuePlan(acting, asked, by).plan()
     return _ApplicationPlan(acting, asked, by).plan()
@@ -63,7 +51,7 @@ class _QueuePlan:
         self._path = path
 
     def plan(self) -> Plan:
-        return Plan(self._path, self._change, self._result)
+        return Plan((self._path,), self._change, self._result)
 
     def _change(self, actions: Actions) -> Actions:
         is_known = isinstance(self._asked, OpenQueue) and self._path in actions.closed
@@ -102,7 +90,7 @@ class _ApplicationPlan:
         self._found = acting.application(self._app_id)
 
     def plan(self) -> Plan:
-        return Plan(self._queue(), self._change, self._result)
+        return Plan((self._queue(),), self._change, self._result)
 
     def _queue(self) -> QueuePath:
         """Queue whose right is needed: that of the order while the application has none."""

@@ -6,7 +6,6 @@ the HTTP client.
 
 from collections.abc import AsyncGenerator, Mapping
 from typing import Protocol
-from urllib.parse import quote
 
 import msgspec
 
@@ -177,11 +176,11 @@ class Transport(Protocol):
 
 
 def segment(name: str) -> str:
-    """A name as one quoted segment of a path. Raises `BadName` if no Kubernetes object can have the name."""
-    # Quoting alone is not enough: the segment ".." would lead to the parent path (F-18).
+    """A name as one segment of a path. Raises `BadName` if no Kubernetes object can have the name."""
+    # Such a name needs no quotes. Quotes would not be enough: ".." would lead to the parent path (F-18).
     if not is_object_name(name):
         raise BadName(f"{name[:_SHOWN]!r} is no name of a Kubernetes object")
-    return quote(name, safe="")
+    return name
 
 
 def error_from(status: int, body: bytes, *, retry_after: str = "", secret: str = "") -> ApiError:

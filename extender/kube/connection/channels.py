@@ -37,14 +37,22 @@ def target_of(url: str, tls: ssl.SSLContext | None, server_name: str | None) -> 
     return Target(parts.hostname or "", port, context if secure else None, name), parts.path.rstrip("/")
 
 
-def request_of(method: str, path: str, headers: Mapping[str, str], body: bytes | None) -> bytes:
-    """The bytes of a request. Raises ValueError for a path or header that holds a line end."""
-    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
-    if body is not None:
-        lines.append(f"Content-Length: {len(body)}")
-    if any("\r" in line or "\n" in line for line in lines) or " " in path:
-        raise ValueError("a line end in a header, or a space in a path")
-    return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + (body or b"")
+def head_of(headers: Mapping[str, str]) -> bytes:
+    """The bytes of headers that many requests share. Raises ValueError for a line end in one of them."""
+    lines = [f"{name}: {value}" for name, value in headers.items()]
+    if any("\r" in line or "\n" in line for line in lines):
+        raise ValueError("a line end in a header")
+    return "".join([f"{line}\r\n" for line in lines]).encode("latin-1")
+
+
+def request_of(method: str, path: str, head: bytes, body: bytes | None) -> bytes:
+    """The bytes of a request. ``head``: of `head_of`. Raises ValueError for a path that is none."""
+    if " " in path or "\r" in path or "\n" in path:
+        raise ValueError("a line end or a space in a path")
+    first = f"{method} {path} HTTP/1.1\r\n".encode("latin-1")
+    if body is None:
+        return b"%b%b\r\n" % (first, head)
+    return b"%b%bContent-Length: %d\r\n\r\n%b" % (first, head, len(body), body)
 
 
 class Channels:
@@ -96,6 +104,10 @@ class Channels:
         """A connection for one request, which must be given back."""
         if self._closed:
             raise Unreachable("the client is closed", sent=False)
+        if not self._free.locked() and (idle := self._taken(target)) is not None:
+            # Nothing is waited for, so no time-out is needed.
+            await self._free.acquire()
+            return idle
         try:
             # This ends before the whole time does. If that ends, the request has therefore been sent.
             async with asyncio.timeout(min(self._connect_within, within / 2)):

@@ -5,8 +5,8 @@ Nothing here knows what a pod is. Credentials belong to `extender.kube.connectio
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -19,6 +19,7 @@ from extender.kube.connection.api import (
     JSON,
     MERGE_PATCH,
     REQUEST_TIMEOUT,
+    ApiError,
     MalformedAnswer,
     Unauthorized,
     Unreachable,
@@ -26,19 +27,20 @@ from extender.kube.connection.api import (
     redacted,
 )
 from extender.kube.connection.channel import Answer
-from extender.kube.connection.channels import Channels, Target, request_of, target_of
+from extender.kube.connection.channels import Channels, Target, head_of, request_of, target_of
 from extender.kube.connection.credentials import Credentials
 from extender.kube.connection.fencing import FencedBody, HeldBack
+from extender.kube.connection.rights import MissingRights
 
 MaySend = Callable[[], bool]
 
 
 class _Request(NamedTuple):
-    """A request with the body to send, and the right to send it."""
+    """A request with the body to send, and the right to send it. ``content``: the type of the body."""
 
     method: str
     path: str
-    headers: Mapping[str, str]
+    content: str
     body: bytes | None
     may_send: MaySend | None
 
@@ -55,6 +57,10 @@ _KEEPALIVE = 60.0
 # Inside a cluster, compression costs both ends more time than it saves on the network.
 _HEADERS = {"User-Agent": "paddock", "Accept": JSON, "Accept-Encoding": "identity"}
 
+# Requests differ in the type of their body. A renewal of the credentials makes all of them anew.
+_MOST_HEADS = 16
+
+_FAILURES = (aiohttp.ClientError, OSError)
 _NOT_SENT = (
     aiohttp.ClientConnectorError,
     aiohttp.ClientHttpProxyError,
@@ -95,10 +101,12 @@ class ApiClient:
     A request returns the answer's body, or raises an error of `extender.kube.connection.api`.
     ``clock_skew``: seconds by which the server's clock is ahead of ours, as of its latest answer. It is exact
     to half a second, since the Date header has whole seconds.
+    ``missing_rights``: rights that the server refused recently.
     """
 
     def __init__(self, credentials: Credentials, *, wall: Callable[[], float] = time.time) -> None:
         self.clock_skew = 0.0
+        self.missing_rights = MissingRights(time.monotonic)
         self._credentials = credentials
         self._wall = wall
         self._date = ""
@@ -110,6 +118,7 @@ class ApiClient:
         )
         self._channels = Channels(connect_within=_CONNECT_TIMEOUT)
         self._targeted: tuple[object, tuple[Target, str]] | None = None
+        self._heads: dict[tuple[str, str, str], bytes] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -200,10 +209,12 @@ class ApiClient:
         Raises `MalformedAnswer` for a line longer than `MAX_LINE`.
         """
         timeout = aiohttp.ClientTimeout(connect=_CONNECT_TIMEOUT, sock_read=idle_timeout)
-        with self._errors_translated():
+        try:
             async with self._answered(path, timeout, params=params) as response:
                 async for line in _lines_from(response.content.iter_any(), limit=MAX_LINE):
                     yield line
+        except _FAILURES as error:
+            raise self._unreachable(error) from error
 
     async def _call(
         self,
@@ -216,16 +227,22 @@ class ApiClient:
         content_type: str = JSON,
         may_send: MaySend | None = None,
     ) -> bytes:
-        headers = {} if body is None else {"Content-Type": content_type}
-        ask = _Request(method, path + (f"?{urlencode(params)}" if params else ""), headers, body, may_send)
-        with self._errors_translated():
+        content = "" if body is None else content_type
+        ask = _Request(method, path + (f"?{urlencode(params)}" if params else ""), content, body, may_send)
+        try:
             async with asyncio.timeout(timeout):
                 answer = await self._authorized(ask, timeout)
+        except _FAILURES as error:
+            raise self._unreachable(error) from error
         self._note_clock(answer.date)
         if 200 <= answer.status < 300:
             return answer.body
-        secret = self._credentials.secret
-        raise error_from(answer.status, answer.body, retry_after=answer.retry_after, secret=secret)
+        raise self._refusal(answer.status, answer.body, answer.retry_after)
+
+    def _refusal(self, status: int, body: bytes, retry_after: str) -> ApiError:
+        error = error_from(status, body, retry_after=retry_after, secret=self._credentials.secret)
+        self.missing_rights.note(error)
+        return error
 
     async def _authorized(self, ask: "_Request", timeout: float) -> Answer:
         """Send a request, and repeat it once with renewed credentials after a 401."""
@@ -243,10 +260,8 @@ class ApiClient:
         if access.proxy:
             return await self._send_by_proxy(ask, timeout, authorization)
         target, prefix = self._target_of(access)
-        headers = {**_HEADERS, **ask.headers, "Host": urlsplit(access.host).netloc}
-        if authorization:
-            headers["Authorization"] = authorization
-        request = request_of(ask.method, prefix + ask.path, headers, ask.body)
+        head = self._head_of(ask.content, authorization)
+        request = request_of(ask.method, prefix + ask.path, head, ask.body)
         return await self._channels.ask(target, request, within=timeout, may_send=ask.may_send)
 
     async def _send_by_proxy(self, ask: "_Request", timeout: float, authorization: str) -> Answer:
@@ -254,7 +269,8 @@ class ApiClient:
         limits = aiohttp.ClientTimeout(connect=min(_CONNECT_TIMEOUT, timeout / 2))
         sent = FencedBody(ask.body, ask.may_send) if ask.body is not None and ask.may_send else ask.body
         try:
-            response = await self._open(ask.method, ask.path, limits, ask.headers, authorization, data=sent)
+            content = {"Content-Type": ask.content} if ask.content else {}
+            response = await self._open(ask.method, ask.path, limits, content, authorization, data=sent)
             async with response:
                 found = response.headers
                 date, retry_after = found.get("Date", ""), found.get("Retry-After", "")
@@ -285,10 +301,7 @@ class ApiClient:
             self._note_clock(response.headers.get("Date", ""))
             if not 200 <= response.status < 300:
                 retry_after = response.headers.get("Retry-After", "")
-                secret = self._credentials.secret
-                raise error_from(
-                    response.status, await response.read(), retry_after=retry_after, secret=secret
-                )
+                raise self._refusal(response.status, await response.read(), retry_after)
             yield response
 
     async def _open(
@@ -322,13 +335,24 @@ class ApiClient:
             self._targeted = (wanted, target_of(*wanted))
         return self._targeted[1]
 
-    @contextmanager
-    def _errors_translated(self) -> Iterator[None]:
-        try:
-            yield
-        except (aiohttp.ClientError, OSError) as error:
-            message = redacted(f"{type(error).__name__}: {error}".rstrip(": "), self._credentials.secret)
-            raise Unreachable(message, sent=not isinstance(error, _NOT_SENT)) from error
+    def _head_of(self, content: str, authorization: str) -> bytes:
+        """Headers of a request, made once for each address, type of body and Authorization header."""
+        host = self._credentials.host
+        head = self._heads.get((host, content, authorization))
+        if head is None:
+            if len(self._heads) == _MOST_HEADS:
+                self._heads.clear()
+            headers = {**_HEADERS, "Host": urlsplit(host).netloc}
+            if content:
+                headers["Content-Type"] = content
+            if authorization:
+                headers["Authorization"] = authorization
+            head = self._heads[host, content, authorization] = head_of(headers)
+        return head
+
+    def _unreachable(self, error: Exception) -> Unreachable:
+        message = redacted(f"{type(error).__name__}: {error}".rstrip(": "), self._credentials.secret)
+        return Unreachable(message, sent=not isinstance(error, _NOT_SENT))
 
     def _note_clock(self, date: str) -> None:
         if not date or date == self._date:

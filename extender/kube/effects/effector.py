@@ -71,8 +71,11 @@ RATE = 1000.0
 WORKERS = 32
 """Effects running at once. This many sustain `RATE` while the API server takes 30 ms each, as under load."""
 
-QUIET_RATE, QUIET_WORKERS = 200.0, 4
-"""Bounds of the same kind for Events and conditions. They move no pod, and a backlog causes many of them."""
+QUIET_RATE, QUIET_WORKERS, QUIET_BESIDE = 200.0, 4, 1
+"""Bounds of the same kind for Events and conditions, and how many of them run beside other effects.
+
+They move no pod, and a backlog causes many of them. The API server would delay the gate that opens meanwhile.
+"""
 
 QUEUED = 20_000
 ATTEMPTS = 4
@@ -132,7 +135,7 @@ class Effector:
         self._events: OrderedDict[object, Effect] = OrderedDict()
         self._idle: deque[asyncio.Future[None]] = deque()
         self._busy: set[object] = set()
-        self._quiet = 0
+        self._quiet = self._moving = 0
         self._next_start: dict[float, float] = {}
 
     # -- effects --------------------------------------------------------------------------------------
@@ -167,9 +170,11 @@ class Effector:
                 self._wake_one()
             quiet = is_quiet(effect)
             self._quiet += quiet
+            self._moving += not quiet
             await self._pace(QUIET_RATE if quiet else RATE)
             await self._carry_out(effect)
             self._quiet -= quiet
+            self._moving -= not quiet
             self._busy.discard(pod_of(effect))
 
     async def _pause(self) -> None:
@@ -192,7 +197,8 @@ class Effector:
 
         Effects on one pod thus keep their order.
         """
-        queues = (self._queue,) if self._quiet >= QUIET_WORKERS else (self._queue, self._events)
+        most = QUIET_BESIDE if self._moving else QUIET_WORKERS
+        queues = (self._queue,) if self._quiet >= most else (self._queue, self._events)
         for queue in queues:
             for key, effect in queue.items():
                 pod = pod_of(effect)

@@ -56,8 +56,10 @@ def acted(server: Server, order: dict[str, Any]) -> Result:
 
 
 def _listed(found: dict[str, Any]) -> Iterator[str]:
-    """Lines for the pods of an application that is ended, and for the controllers that replace them."""
-    yield from (f"  ends   {each}" for each in found.get("pods", ()))
+    """Lines for the pods of an application, for what a move changes, and for controllers of ended pods."""
+    verb = "moves" if found["action"] == "move" else "ends "
+    yield from (f"  {verb}  {each}" for each in found.get("pods", ()))
+    yield from (f"  change {each}" for each in found.get("changes", ()))
     yield from (f"  stays  {each}" for each in found.get("left", ()))
     yield from (f"  new pods of {each} will wait" for each in found.get("controllers", ()))
 

@@ -15,6 +15,10 @@ Name = Annotated[
     str, typer.Argument(metavar="APP", help="Id of the application.", autocompletion=names_of("app"))
 ]
 
+Generated = Annotated[
+    bool, typer.Option("--generated", help="Also for the application of all pods that name none.")
+]
+
 
 def end(
     server: Server,
@@ -25,9 +29,7 @@ def end(
     force: Annotated[
         bool, typer.Option("--force", help="Delete pods with their grace period, whatever budgets say.")
     ] = False,
-    generated: Annotated[
-        bool, typer.Option("--generated", help="Also for the application of all pods that name none.")
-    ] = False,
+    generated: Generated = False,
     dry_run: DryRun = False,
 ) -> Result:
     """End an application: evict its running pods, fail pending ones, and let its id wait for a time."""
@@ -37,6 +39,24 @@ def end(
     order: dict[str, Any] = {"action": "end", **_target(server, name), "bar": seconds, "dryRun": dry_run}
     order |= {"reason": reason} if reason else {}
     order |= {key: True for key, given in (("force", force), ("generated", generated)) if given}
+    return acted(server, order)
+
+
+def move(
+    server: Server,
+    asked: Asked,
+    name: Name,
+    queue: Annotated[
+        str, typer.Argument(metavar="QUEUE", help="Path of the leaf.", autocompletion=names_of("queue"))
+    ],
+    reason: Annotated[str, typer.Option("--reason", help="Reason, which the audit log has.")] = "",
+    generated: Generated = False,
+    dry_run: DryRun = False,
+) -> Result:
+    """Move an application to another leaf, whole. Its pods stay on their nodes, and count there."""
+    order: dict[str, Any] = {"action": "move", **_target(server, name), "queue": queue, "dryRun": dry_run}
+    order |= {"reason": reason} if reason else {}
+    order |= {"generated": True} if generated else {}
     return acted(server, order)
 
 

@@ -30,6 +30,9 @@ _NEVER = frozenset(
 )
 """Codes that waiting does not lift."""
 
+_WAITING = ("pending", "gated", "leaving")
+"""Standings of pods without a node, and of those that leave."""
+
 
 def explain(
     server: Server,
@@ -55,17 +58,18 @@ def explain(
 
 
 def code_of(found: Explanation) -> int:
-    """Exit code: whether something waits, and whether that can end."""
-    pod = found.get("pod") or {}
-    if {each["code"] for each in pod.get("obstacles", ())} & _NEVER or found.get("phase") in (
-        "Rejected",
-        "Failed",
-    ):
+    """Exit code: whether something waits, if only for kube-scheduler, and whether that can end."""
+    if is_hopeless(found):
         return NEVER
-    waits = pod.get("standing") in ("pending", "gated", "leaving") and (
-        pod.get("obstacles") or pod.get("remedies")
-    )
+    pod = found.get("pod") or {}
+    waits = pod.get("standing") in _WAITING or any(found.get("pods", {}).get(each) for each in _WAITING)
     return WAITS if waits else OK
+
+
+def is_hopeless(found: Explanation) -> bool:
+    """True if waiting does not help."""
+    codes = {each["code"] for each in (found.get("pod") or {}).get("obstacles", ())}
+    return bool(codes & _NEVER) or found.get("phase") in ("Rejected", "Failed")
 
 
 def _head(found: Explanation) -> Iterator[str | Rows]:

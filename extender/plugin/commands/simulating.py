@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from extender.plugin.asked import Asked
-from extender.plugin.commands.explaining import code_of, lines_about
+from extender.plugin.commands.explaining import is_hopeless, lines_about
 from extender.plugin.completing import names_of
 from extender.plugin.outcome import NEVER, OK, WAITS, NotServed, Problem
 from extender.plugin.paths import once
@@ -137,4 +137,4 @@ def _code(found: Object) -> int:
     """Exit code: whether all pods would run now, and whether waiting helps."""
     if found.get("placed") == found["pods"]:
         return OK
-    return NEVER if code_of(found) == NEVER else WAITS
+    return NEVER if is_hopeless(found) else WAITS

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Callable, Generator, Iterator, Mapping
 
+from core.durations import duration_text
 from core.ids import QueuePath
 from core.queues import properties as known
 from core.queues.properties import inherited, properties_from, readable
@@ -22,12 +23,15 @@ _ALLOWED = {
     known.QUOTA_PREEMPTION_DELAY: (_DELAY, "never"),
     known.UNSCHEDULED_BACKOFF: ("a whole number, 0 or more", "0"),
     known.UNSCHEDULED_DELAY: (_DELAY, "30s"),
+    known.EXECUTION_TIMEOUT: ("a duration above zero, such as 24h", "no time-out"),
+    known.EXECUTION_BAR: ("a duration of zero or more, such as 10m", "0s"),
 }
 """Valid values of each property, and the default for an invalid value (Q-4)."""
 
 _DEFAULTS = properties_from({}, is_leaf=True)
 _PREEMPTION_IS_OFF = "has no effect: preemption.enabled of the partition is false"
 _QUOTA_IS_OFF = "has no effect: set preemption.quotapreemptionenabled of the partition to true"
+_WITHOUT_END = "pods without an application id share one per namespace, which never times out; name one"
 _ON_ROOT = "has no effect on the root, which is compared with no other queue; remove it"
 
 
@@ -80,6 +84,30 @@ def _hint(key: str) -> str:
 def _template_properties(queue: QueueNode) -> Mapping[str, str]:
     template = queue.section.childtemplate
     return template.properties if template is not None else {}
+
+
+def execution_timeouts(partition: PartitionNode) -> Iterator[DocumentFinding]:
+    """Find time-outs that a queue above makes shorter, and say once what never times out (ACT-40, ACT-46)."""
+    yield from _longer_below(partition.root, None)
+    at = next(_timed(partition.root), None)
+    if at is not None:
+        yield DocumentFinding(at, "ACT-46", _WITHOUT_END)
+
+
+def _longer_below(queue: QueueNode, above: float | None) -> Iterator[DocumentFinding]:
+    own = properties_from(queue.section.properties, is_leaf=True).execution_timeout
+    if own is not None and above is not None and own > above:
+        message = f"has no effect: a queue above allows only {duration_text(above)}"
+        yield DocumentFinding((*queue.at, "properties", known.EXECUTION_TIMEOUT), "ACT-40", message)
+    least = min((each for each in (own, above) if each is not None), default=None)
+    for child in queue.children:
+        yield from _longer_below(child, least)
+
+
+def _timed(queue: QueueNode) -> Iterator[Location]:
+    for each in queue.with_descendants():
+        if properties_from(each.section.properties, is_leaf=True).execution_timeout is not None:
+            yield (*each.at, "properties", known.EXECUTION_TIMEOUT)
 
 
 # -- dynamic queues ------------------------------------------------------------------------------------------

@@ -20,7 +20,12 @@ from extender.queueconfig.surprises.access_surprises import (
     names_without_actions,
 )
 from extender.queueconfig.surprises.amount_surprises import amounts
-from extender.queueconfig.surprises.property_surprises import not_taken_over, offsets, properties
+from extender.queueconfig.surprises.property_surprises import (
+    execution_timeouts,
+    not_taken_over,
+    offsets,
+    properties,
+)
 from extender.queueconfig.surprises.rule_surprises import rules
 
 RESOLVERS = ("", "os")
@@ -125,6 +130,7 @@ GROUPS = (
     amounts,
     properties,
     offsets,
+    execution_timeouts,
     not_taken_over,
     acl_names,
     closed_queues,

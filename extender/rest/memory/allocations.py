@@ -98,6 +98,9 @@ class Allocations:
         return ended or self._live.get(application.id)
 
     def _move(self, uid: PodUid, old: Allocated | None, new: Allocated | None, now: float) -> None:
+        if old is not None and new is not None and _uses_as_much(old, new):
+            self._pods[uid] = new
+            return
         if old is not None:
             self._release(old, new, now)
         if new is None:
@@ -130,6 +133,11 @@ class Allocations:
                 if len(self._ended) > self._most:
                     self._ended.popitem(last=False)
         self._last = ended[-1]
+
+
+def _uses_as_much(old: Allocated, new: Allocated) -> bool:
+    """True if an allocation changed in nothing that its application's usage depends on."""
+    return (old.app, old.size, old.placeholder) == (new.app, new.size, new.placeholder)
 
 
 def allocated(view: LedgerView, uid: PodUid) -> Allocated | None:

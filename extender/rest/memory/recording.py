@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
-from core.ledger.pods.record import PodRecord
+from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.view import LedgerView
 from core.resource import Resource
 from core.workload.application import Application
@@ -26,6 +26,8 @@ RESTLESS = frozenset({AppState.COMPLETING, AppState.STARTING, AppState.FAILING, 
 class KnownPod(NamedTuple):
     """Last known state of a pod."""
 
+    #: Charge of the pod. The ledger replaces a charge that changes.
+    charge: Charge
     counted: Counted
     app: AppId | None
     node: NodeName
@@ -65,13 +67,15 @@ class Recording:
     def settled(self, view: LedgerView, uids: Sequence[PodUid], *, now: float) -> None:
         """Record the changes of settled pods and of their applications."""
         # A new application is recorded before its pods, and an ended one after them.
-        touched = {app for uid in uids for app in self._apps_of(view, uid)}
-        coming = sorted(app for app in touched if view.application(app) is not None)
-        for app in coming:
+        touched: set[AppId] = set()
+        for uid in uids:
+            self._add_apps_of(view, uid, touched)
+        left = [app for app in touched if view.application(app) is None]
+        for app in sorted(touched.difference(left)):
             self._compare_app(view, app, now)
         for uid in dict.fromkeys(uids):
             self._compare_pod(view, uid, now)
-        for app in sorted(touched - set(coming)):
+        for app in sorted(left):
             self._compare_app(view, app, now)
 
     def pass_time(self, view: LedgerView, *, now: float) -> None:
@@ -81,14 +85,18 @@ class Recording:
 
     # -- pods ------------------------------------------------------------------------------------------------
 
-    def _apps_of(self, view: LedgerView, uid: PodUid) -> Iterator[AppId]:
+    def _add_apps_of(self, view: LedgerView, uid: PodUid, found: set[AppId]) -> None:
         record, known = view.pod(uid), self._pods.get(uid)
-        for app in (record.membership.application if record else None, known.app if known else None):
-            if app is not None:
-                yield app
+        if record is not None and record.membership.application is not None:
+            found.add(record.membership.application)
+        if known is not None and known.app is not None:
+            found.add(known.app)
 
     def _compare_pod(self, view: LedgerView, uid: PodUid, now: float) -> None:
-        old, new = self._pods.get(uid), known_pod(view, uid)
+        old, record, charge = self._pods.get(uid), view.pod(uid), view.charge_of(uid)
+        if old is not None and record is not None and _is_as_known(record, charge, old):
+            return
+        new = known_pod(record, charge)
         if new is None:
             self._pods.pop(uid, None)
         else:
@@ -113,6 +121,8 @@ class Recording:
 
     def _compare_app(self, view: LedgerView, app: AppId, now: float) -> None:
         application, old = view.application(app), self._apps.get(app)
+        if application is not None and old is not None and _has_not_changed(application, old):
+            return
         if application is None:
             application = _ended_application(view, app, old)
         if application is not None:
@@ -153,13 +163,34 @@ class Recording:
         self._put(of_application(app, Change.REMOVE, Detail.PLAIN, now=now))
 
 
-def known_pod(view: LedgerView, uid: PodUid) -> KnownPod | None:
+def _is_as_known(record: PodRecord, charge: Charge | None, old: KnownPod) -> bool:
+    """True if nothing has changed that is known of a pod."""
+    return (
+        charge is old.charge
+        and record.membership.application == old.app
+        and record.preempting == old.preempted
+        and bool(record.gang.yields_to) == old.replaced
+        and _is_released(record) == old.released
+    )
+
+
+def _has_not_changed(application: Application, old: KnownApp) -> bool:
+    """True if nothing has changed that is known of an application. A change of state replaces its states."""
+    return (
+        application.states is old.states
+        and application.queue == old.queue
+        and application.group == old.group
+        and application.identity.user == old.user
+    )
+
+
+def known_pod(record: PodRecord | None, charge: Charge | None) -> KnownPod | None:
     """Return the present state of a pod, or None if it counts as nothing."""
-    record, charge = view.pod(uid), view.charge_of(uid)
     counted = counted_as(charge)
     if record is None or charge is None or counted is None:
         return None
     return KnownPod(
+        charge,
         counted,
         record.membership.application,
         charge.node if counted is not Counted.REQUEST else NodeName(""),

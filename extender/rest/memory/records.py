@@ -65,6 +65,8 @@ def resource_of(size: Resource | Limit | None) -> EventResource:
 
 def cut(message: str) -> str:
     """Shorten to at most `MESSAGE_BYTES` bytes of UTF-8, without splitting a character."""
+    if 4 * len(message) <= MESSAGE_BYTES:
+        return message
     encoded = message.encode("utf-8", "replace")
     return encoded[:MESSAGE_BYTES].decode("utf-8", "ignore") if len(encoded) > MESSAGE_BYTES else message
 

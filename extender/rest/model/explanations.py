@@ -215,7 +215,8 @@ class ExplainedPod(Answer, frozen=True, kw_only=True):
     application: str = ""
     #: ``unmanaged``, ``bound``, ``reserved``, ``leaving``, ``pending`` or ``gated``.
     standing: str
-    #: Verdict in one sentence, without usage and without names of other pods.
+    #: Verdict in one sentence, without usage and without names of other pods: the text of a waiting pod's
+    #: condition, else what holds it.
     sentence: str
     #: Obstacles in the order of their codes.
     obstacles: tuple[ExplainedObstacle, ...] = ()
@@ -259,7 +260,8 @@ class Explanation(Answer, frozen=True, kw_only=True):
     names_others: bool
     #: False if something changed while it was made, so that its figures are of several moments.
     one_moment: bool
-    #: Verdict in one sentence, without usage and without names of other pods.
+    #: Verdict in one sentence, without usage and without names of other pods: the text of a waiting pod's
+    #: condition, else what holds it.
     sentence: str
     #: Queue; empty for none.
     queue: str = ""
@@ -294,7 +296,8 @@ class Simulation(Answer, frozen=True, kw_only=True):
     names_others: bool
     #: False if something changed while it was made, so that its figures are of several moments.
     one_moment: bool
-    #: Verdict in one sentence, without usage and without names of other pods.
+    #: Verdict in one sentence, without usage and without names of other pods: the text of a waiting pod's
+    #: condition, else what holds it.
     sentence: str
     #: Queue that the placement rules choose; empty for none.
     queue: str = ""

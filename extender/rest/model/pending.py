@@ -9,7 +9,7 @@ from extender.rest.model.applications import Request
 class PendingReason(Answer, frozen=True, kw_only=True):
     """Reason for which pods wait, and how many."""
 
-    #: Reason without amounts; empty for pods that were not refused yet.
+    #: Last reason for which Paddock refused them, without amounts; empty for pods that it did not refuse.
     reason: str
     #: Number of pods whose last refusal had this reason.
     pods: int

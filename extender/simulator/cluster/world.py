@@ -12,6 +12,7 @@ from core.queues.queue import Closure
 from core.workload.budget import BudgetFacts
 from core.workload.daemon_set import DaemonSetFacts
 from core.workload.ending import Ending
+from core.workload.moving import MoveOrder
 from extender.simulator.cluster.api_server import PlayedApi
 from extender.simulator.cluster.budgets import PlayedBudgets
 from extender.simulator.cluster.clock import Clock, HandLoop
@@ -64,3 +65,5 @@ class World:
     closures: dict[QueuePath, Closure] = field(default_factory=dict)
     #: Orders to end applications.
     endings: dict[AppId, Ending] = field(default_factory=dict)
+    #: Orders to move applications.
+    moves: dict[AppId, MoveOrder] = field(default_factory=dict)

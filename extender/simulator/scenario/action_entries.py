@@ -51,3 +51,24 @@ class LiftEntry:
     application: RequiredText
     #: Namespace of the application.
     namespace: Text = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveEntry:
+    """A line of ``move``."""
+
+    #: Line of the entry in the file.
+    line: Line
+    #: Id of the application.
+    application: RequiredText
+    #: Path of the leaf to which it is moved.
+    queue: RequiredText
+    #: Namespace of the application.
+    namespace: Text = "default"
+    #: User who moves it.
+    by: Text = "admin"
+    #: Reason in the user's words; empty for none.
+    reason: Text = ""
+    #: Kind of obstacle for which it must be refused: application, target,
+    #: no queue, busy or shortage; empty for none.
+    refused: Text = ""

@@ -14,7 +14,7 @@ from core.errors import PaddockError
 from core.reasons import Code
 from extender.queueconfig.problems import shown
 from extender.simulator.scenario import checks
-from extender.simulator.scenario.action_entries import CloseEntry, EndEntry, LiftEntry
+from extender.simulator.scenario.action_entries import CloseEntry, EndEntry, LiftEntry, MoveEntry
 from extender.simulator.scenario.checks import ConfigText, Resize
 from extender.simulator.scenario.cluster_entries import (
     POLICIES,
@@ -292,6 +292,8 @@ class Step:
     config: Annotated[ConfigText | None, PlainValidator(checks.config_of), OF_WHOLE] = None
     #: New settings of Paddock; None when they stay.
     settings: MaybeTexts = None
+    #: Time by which Paddock's clock is ahead of the API server's from now on; None when that stays.
+    clock_ahead: MaybeDuration = None
     #: Queues that an administrator closes.
     close: tuple[Annotated[CloseEntry, entry(CloseEntry)], ...] = ()
     #: Queues that an administrator opens.
@@ -300,6 +302,8 @@ class Step:
     end: tuple[Annotated[EndEntry, entry(EndEntry)], ...] = ()
     #: Applications whose bar an administrator lifts.
     lift: tuple[Annotated[LiftEntry, entry(LiftEntry)], ...] = ()
+    #: Applications that an administrator moves to another queue.
+    move: tuple[Annotated[MoveEntry, entry(MoveEntry)], ...] = ()
     #: Nodes that are added.
     add_nodes: Nodes = ()
     #: Nodes that are removed.

@@ -10,8 +10,8 @@ from core.ledger.view import LedgerView
 from core.workload.states import AppState
 from extender.telemetry.yunikorn.totals import Totals
 
-CHECKED_AT_ONCE = 2_000
-"""Pods that are checked in one slice."""
+CHECKED_AT_ONCE = 200
+"""Waiting pods that are checked in one slice."""
 
 
 class _Noted:
@@ -31,6 +31,8 @@ class PodChanges:
         self._view = view
         self._totals = totals
         self._noted: dict[PodUid, _Noted] = {}
+        #: Pods that are neither placed nor refused. Only these can change without an event of their own.
+        self._waiting: dict[PodUid, None] = {}
         self._round: Iterator[PodUid] = iter(())
 
     def __len__(self) -> int:
@@ -47,6 +49,7 @@ class PodChanges:
             was_known = noted is not None
             if noted is None:
                 noted = self._noted[uid] = _Noted()
+                self._waiting[uid] = None
             if record.node and not noted.placed:
                 self._place(record, noted, counted=was_known or view.synced)
             elif not (noted.placed or noted.refused):
@@ -65,22 +68,24 @@ class PodChanges:
             self._leave(uid)
 
     def check_some(self) -> None:
-        """Count changes of some pods without an event. Repeated calls go through all pods."""
+        """Count changes of some waiting pods without an event. Repeated calls go through all of them."""
         some = list(islice(self._round, CHECKED_AT_ONCE))
         if not some:
-            self._round = iter(list(self._noted))
+            self._round = iter(list(self._waiting))
         for uid in some:
-            if uid in self._noted:
+            if uid in self._waiting:
                 self.notice(uid)
 
     def _place(self, record: PodRecord, noted: _Noted, *, counted: bool) -> None:
         queue = self._view().queue_of(record)
         noted.placed, noted.queue = True, queue.path if queue is not None else ""
+        self._waiting.pop(record.uid, None)
         if counted:
             self._count("allocated", noted.queue)
 
     def _leave(self, uid: PodUid) -> None:
         noted = self._noted.pop(uid, None)
+        self._waiting.pop(uid, None)
         if noted is not None and noted.placed:
             self._count("released", noted.queue)
 
@@ -89,6 +94,7 @@ class PodChanges:
         application = self._view().application(app_id) if app_id is not None else None
         if application is not None and application.state is AppState.REJECTED:
             noted.refused = True
+            self._waiting.pop(record.uid, None)
             self._totals.pods["rejected"] += 1
 
     def _count(self, what: str, queue: str) -> None:

@@ -3,7 +3,7 @@
 {{- $image := index .root.Values.images .name -}}
 {{- $missing := printf "images.%s.repository has no default: set it to where your cluster pulls this image from, such as --set images.%s.repository=REGISTRY/NAME" .name .name -}}
 {{- $repository := required $missing $image.repository -}}
-{{- $registry := $image.registry | default .root.Values.global.imageRegistry -}}
+{{- $registry := .root.Values.global.imageRegistry | default $image.registry -}}
 {{- with $registry }}{{ . }}/{{ end }}{{ $repository }}
 {{- if $image.digest }}{{ with $image.tag }}:{{ . }}{{ end }}@{{ $image.digest }}{{ else }}:{{ $image.tag | default .tag }}{{ end -}}
 {{- end }}

@@ -82,10 +82,16 @@ securityContext:
 {{- if .Values.apiService.enabled }}
   - --aggregated-port={{ .Values.ports.aggregated }}
 {{- end }}
+{{- if and .Values.records.enabled (not .Values.kustomize) }}
+  - --records-protected=true
+{{- end }}
 {{- if eq (include "paddock.admin" .) "true" }}
   - --admin-enabled=true
 {{- if .Values.admin.acl }}
   - --admin-acl=true
+{{- end }}
+{{- if .Values.admin.config }}
+  - --admin-config=true
 {{- end }}
 {{- end }}
 {{- if and (eq .Values.mode "sidecar") $logins }}

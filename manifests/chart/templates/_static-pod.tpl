@@ -37,6 +37,9 @@ spec:
     - --admin-port={{ .Values.ports.admin }}
     - --lease=kube-system/kube-scheduler
     - --kubeconfig=/etc/kubernetes/paddock/kubeconfig
+{{- if and .Values.records.enabled (not .Values.kustomize) }}
+    - --records-protected=true
+{{- end }}
 {{- if eq (include "paddock.webhook" .) "true" }}
     # For the API server of the same node.
     - --serving-address=127.0.0.1

@@ -93,7 +93,8 @@ def test_a_retry_changes_no_index_and_requests_no_cycle(ledger: Ledger) -> None:
     of_pod = f".pods.records[{UID}].admission.reservation"
     its_timer = f".timers.due[({TimerKind.RESERVATION!r}, {UID!r})]"
     # The list of settled pods is for readers outside the ledger, and has no effect inside.
-    notes = ".now", ".turns.asked_at", ".pods.settled"
+    called = f".pods.records[{UID}].admission.called_at"
+    notes = ".now", ".turns.asked_at", ".turns.came_round", called, ".pods.settled"
     own = of_pod, its_timer, f".timers.heaps[{int(TimerKind.RESERVATION)}]", *notes
     assert {path for path in paths if not path.startswith(own)} == set()
     assert f"{of_pod}.running_since" in paths

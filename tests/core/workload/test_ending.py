@@ -16,7 +16,7 @@ ENDING = Ending("ann", START, START + 600, START - 60, "root.a")
     ("created", "concerned"), [(START - 61, True), (START - 60, True), (START - 59, False)]
 )
 def test_an_order_is_about_the_pods_of_its_time(created: float, concerned: bool) -> None:
-    assert concerns(ENDING, replace(make_pod(), created=created)) is concerned
+    assert concerns(ENDING, replace(make_pod(), created=created), of_daemon_set=False) is concerned
 
 
 @pytest.mark.rule("ACT-21")
@@ -25,13 +25,19 @@ def test_an_order_is_about_the_pods_of_its_time(created: float, concerned: bool)
     [
         pytest.param({"namespace": "kube-system"}, id="of the system"),
         pytest.param({"mirror": True}, id="of a kubelet"),
-        pytest.param({"daemon_set": Controller("agents", "uid")}, id="of a DaemonSet"),
     ],
 )
 def test_pods_that_no_order_is_about(change: dict[str, object]) -> None:
     pod = replace(make_pod(), created=START - 100)
-    assert concerns(ENDING, pod)
-    assert not concerns(ENDING, replace(pod, **change))  # type: ignore[arg-type]
+    assert concerns(ENDING, pod, of_daemon_set=False)
+    assert not concerns(ENDING, replace(pod, **change), of_daemon_set=False)  # type: ignore[arg-type]
+
+
+@pytest.mark.rule("ACT-21")
+def test_a_pod_of_a_daemon_set_is_not_ended_but_one_that_only_names_it_is() -> None:
+    pod = replace(make_pod(), created=START - 100, daemon_set=Controller("agents", "uid"))
+    assert not concerns(ENDING, pod, of_daemon_set=True)
+    assert concerns(ENDING, pod, of_daemon_set=False)
 
 
 @pytest.mark.rule("ACT-21")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from tests.documents.reference.accounts import accounts_page
 from tests.documents.reference.commands.paddock import commands_page
 from tests.documents.reference.commands.plugin import plugin_page
 from tests.documents.reference.events import events_page
@@ -17,6 +18,7 @@ from tests.interfaces.product import ROOT
 FOLDER = ROOT / "docs" / "reference"
 
 PAGES: Mapping[str, Callable[[], str]] = {
+    "accounts.md": accounts_page,
     "command-line.md": commands_page,
     "events.md": events_page,
     "kubectl-paddock.md": plugin_page,

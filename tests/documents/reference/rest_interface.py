@@ -28,6 +28,7 @@ _ROUTES = """\
 ## Routes
 
 Each is read with GET. `POST /ws/v1/validate-conf` gives a verdict on the document in its body.
+`POST /ws/v1/compare-conf` also says what that document would change.
 `/debug/fullstatedump` has all answers in one object, and `/debug/stack` the stacks of threads and tasks.
 `/ws/v1/events/stream` writes one record a line after its first line, until the client goes."""
 

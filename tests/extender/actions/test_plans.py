@@ -41,11 +41,16 @@ def test_the_queue_whose_right_is_needed(
         queue=lambda _: None,
         application=lambda _: found,
         ending=lambda _: known,
+        prospect=lambda *_: None,
         store=_none,  # type: ignore[arg-type]
         wall=lambda: 0.0,
         **dict.fromkeys(
-            ("audit", "tell_closed", "tell_opened", "tell_ended", "tell_lifted", "tell_refused"), print
+            (
+                "audit",
+                *("tell_closed", "tell_opened", "tell_ended", "tell_lifted", "tell_moved", "tell_refused"),
+            ),
+            print,
         ),
     )
     asked = EndApplication(application="one", namespace="default")
-    assert plan_for(acting, asked, by="ann").queue == queue
+    assert plan_for(acting, asked, by="ann").queues == (queue,)

@@ -9,6 +9,7 @@ import pytest
 from core.ids import AppId, QueuePath
 from core.queues.queue import Closure
 from core.workload.ending import Ending
+from core.workload.moving import MoveOrder
 from extender.actions.stored import (
     LONGEST_REASON,
     MOST_BYTES,
@@ -55,7 +56,7 @@ def test_nothing_stored_is_nothing_ordered() -> None:
         pytest.param("", id="empty"),
         pytest.param("[]", id="a list"),
         pytest.param("{}", id="no version"),
-        pytest.param('{"version": 3}', id="a later version"),
+        pytest.param('{"version": 4}', id="a later version"),
         pytest.param(of(ended=[]), id="a member of a later version"),
         pytest.param(of({**ENTRY, "force": True}), id="an unknown member of an entry"),
         pytest.param(of({"queue": "root.a"}), id="an entry without its user"),
@@ -99,16 +100,19 @@ def test_as_many_as_there_is_place_for_are_read_again() -> None:
 
 def test_what_has_ended_is_left_out() -> None:
     ends = Actions({A: Closure("ann", START, until=START + 60), QueuePath("root.b"): Closure("ann", START)})
-    assert without_past(ends, now=START + 59, ends=_none) == ends
-    assert set(without_past(ends, now=START + 60, ends=_none).closed) == {"root.b"}
+    assert without_past(ends, now=START + 59, ends=_none, is_move_over=_none) == ends
+    assert set(without_past(ends, now=START + 60, ends=_none, is_move_over=_none).closed) == {"root.b"}
 
 
 @pytest.mark.rule("ACT-4")
 def test_an_order_stays_until_its_application_has_ended_and_its_bar_is_over() -> None:
     actions = Actions({}, {ONE: ENDING})
-    assert without_past(actions, now=START + 599, ends=_none) == actions
-    assert without_past(actions, now=START + 600, ends=lambda app_id: app_id == ONE) == actions
-    assert without_past(actions, now=START + 600, ends=_none) == Actions()
+    assert without_past(actions, now=START + 599, ends=_none, is_move_over=_none) == actions
+    assert (
+        without_past(actions, now=START + 600, ends=lambda app_id: app_id == ONE, is_move_over=_none)
+        == actions
+    )
+    assert without_past(actions, now=START + 600, ends=_none, is_move_over=_none) == Actions()
 
 
 def _none(_: AppId) -> bool:
@@ -149,3 +153,56 @@ def test_no_application_is_named_twice() -> None:
     found["endedApplications"] *= 2
     with pytest.raises(Unreadable, match="twice"):
         actions_from(json.dumps(found))
+
+
+MOVE = MoveOrder("ann", START, QueuePath("root.b"), A, "carol", "too much")
+
+
+@pytest.mark.rule("ACT-30")
+def test_a_moved_application_is_read_again() -> None:
+    actions = Actions({A: Closure("ann", START)}, {ONE: ENDING}, {ONE: MOVE, AppId("one", "b"): MOVE})
+    assert actions_from(text_of(actions)) == actions
+    assert json.loads(text_of(actions))["version"] == 3
+
+
+@pytest.mark.rule("ACT-5")
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"queue": None}, id="no queue"),
+        pytest.param({"source": "ROOT.a"}, id="a source that no queue has"),
+        pytest.param({"queue": "else.a"}, id="a queue outside of the root"),
+        pytest.param({"namespace": ""}, id="no namespace"),
+        pytest.param({"since": "2026-01-01T00:00:00"}, id="a time without a zone"),
+        pytest.param({"pods": []}, id="an unknown member"),
+        pytest.param({}, id="an entry of a later version"),
+    ],
+)
+def test_a_moved_application_is_read_strictly(change: dict[str, Any]) -> None:
+    found = json.loads(text_of(Actions({}, {}, {ONE: MOVE})))
+    found["movedApplications"][0] |= change
+    found["version"] = 3 if change else 2
+    with pytest.raises(Unreadable):
+        actions_from(json.dumps(found))
+
+
+def test_no_application_is_moved_twice() -> None:
+    found = json.loads(text_of(Actions({}, {}, {ONE: MOVE})))
+    found["movedApplications"] *= 2
+    with pytest.raises(Unreadable, match="twice"):
+        actions_from(json.dumps(found))
+
+
+@pytest.mark.rule("ACT-34")
+def test_a_move_stays_until_its_application_has_ended() -> None:
+    actions = Actions({}, {}, {ONE: MOVE, AppId("two", "a"): MOVE})
+    left = without_past(actions, now=START, ends=_none, is_move_over=lambda app_id: app_id == ONE)
+    assert set(left.moved) == {AppId("two", "a")}
+
+
+@pytest.mark.rule("ACT-4")
+def test_moves_count_for_the_bound_on_entries() -> None:
+    moves = {AppId(f"app-{at}", "a"): MOVE for at in range(MOST_ENTRIES)}
+    text_of(Actions({}, {}, moves))
+    with pytest.raises(StoreFull):
+        text_of(Actions({A: Closure("ann", START)}, {}, moves))

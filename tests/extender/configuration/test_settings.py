@@ -3,10 +3,10 @@
 import pytest
 
 from core.ledger.settings import PreemptionSettings
+from extender.configuration.flags import environment_from
 from extender.configuration.settings import (
     Settings,
     SettingsError,
-    environment_from,
     reloaded,
     settings_from,
 )

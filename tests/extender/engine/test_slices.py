@@ -1,13 +1,24 @@
 """The engine's own work, in small slices between verbs."""
 
+from collections.abc import Callable
 from itertools import pairwise
 
+import pytest
+
+from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.admission.cycle import WORK_PER_SLICE
-from core.ledger.effects import OpenGate
+from core.ledger.effects import Effect, OpenGate
 from core.ledger.node_reservation.search import AGED_AT_ONCE
+from core.reasons import Code
 from core.workload.pod import OWN_GATE
-from extender.engine.slices import ASKED_RECENTLY, REPORTED_AT_ONCE, ROUNDS_APART
+from extender.engine.slices import (
+    ASKED_RECENTLY,
+    FREED_APART,
+    PASSES_APART,
+    REPORTED_AT_ONCE,
+    ROUNDS_APART,
+)
 from tests.builders import make_ledger, make_pod, make_queue
 from tests.extender.rigs import Rig
 
@@ -103,3 +114,94 @@ def reasons_by_slice(rig: Rig) -> list[int]:
         rig.planned.pop(0)()
         noted.append(reasons(rig) - before)
     return [count for count in noted if count]
+
+
+def test_a_reason_is_given_again_when_a_turn_has_been_used_though_no_cycle_follows() -> None:
+    """While another pod has the turn, a pod waits for its own. Then that pod has a node and the quota."""
+    rig = Rig(ledger=make_ledger(make_queue("root.a", max={"vcore": 1000}), nodes=3))
+    gated(rig, 2)
+    rig.run_planned()
+    assert reason_of(rig, "p1") is Code.WAITING_FOR_TURN
+    begun = sum(rig.engine.view.cycle.begun.values())
+    rig.engine.learn(on.PodObserved(make_pod("p0", app="a0", node="n1", created=0.0, version=2)))
+    rig.run_planned()
+    assert reason_of(rig, "p1") is Code.QUOTA_EXCEEDED
+    assert sum(rig.engine.view.cycle.begun.values()) == begun
+
+
+def reason_of(rig: Rig, name: str) -> Code:
+    """Reason that is noted for a gated pod."""
+    record = rig.engine.view.pod(PodUid(f"uid-{name}"))
+    assert record is not None
+    assert record.admission.hold is not None
+    return record.admission.hold.reason
+
+
+# -- how soon a cycle begins ---------------------------------------------------------------------------------
+
+
+class Timed(Rig):
+    """A rig whose plans have times. ``takes``: seconds that the clock advances at each opened gate."""
+
+    def __init__(self, *, takes: float = 0.0) -> None:
+        super().__init__(ledger=make_ledger(make_queue("root.a", max={"vcore": 1000}), nodes=3))
+        self.takes = takes
+        self.plans: list[tuple[float, Callable[[], None]]] = []
+
+    def _later(self, seconds: float, call: Callable[[], None]) -> None:
+        if hasattr(self, "plans"):
+            self.plans.append((self.time + seconds, call))
+
+    def _perform(self, effect: Effect) -> None:
+        super()._perform(effect)
+        if isinstance(effect, OpenGate):
+            self.time += self.takes
+
+    def cycle_at(self) -> float:
+        """The time of the first plan that begins a cycle. It runs, and so do those before it."""
+        while True:
+            moment, call = min(self.plans, key=lambda plan: plan[0])
+            self.plans.remove((moment, call))
+            self.time = max(self.time, moment)
+            begun = sum(self.engine.view.cycle.begun.values())
+            call()
+            if sum(self.engine.view.cycle.begun.values()) > begun:
+                return moment
+
+    def comes(self, name: str) -> None:
+        self.engine.learn(on.PodObserved(make_pod(name, app=name, gates=(OWN_GATE,))))
+
+    def ends(self, name: str) -> None:
+        self.engine.learn(on.PodDeleted(PodUid(f"uid-{name}")))
+
+
+def after_a_cycle(*, takes: float = 0.0) -> tuple[Timed, float]:
+    """A full queue whose last cycle opened one gate, and the time of that cycle."""
+    rig = Timed(takes=takes)
+    rig.comes("runs")
+    return rig, rig.cycle_at()
+
+
+def test_cycles_for_asks_that_come_are_apart() -> None:
+    rig, last = after_a_cycle()
+    rig.comes("later")
+    assert rig.cycle_at() == pytest.approx(last + PASSES_APART)
+
+
+def test_a_freed_slot_waits_for_no_burst_and_for_no_cycle_that_is_planned_for_later() -> None:
+    rig, last = after_a_cycle()
+    rig.comes("later")
+    rig.ends("runs")
+    assert rig.cycle_at() == pytest.approx(last + FREED_APART)
+    assert [effect.name for effect in rig.effects if isinstance(effect, OpenGate)] == ["runs", "later"]
+    while rig.plans:
+        rig.plans.pop(0)[1]()
+    assert not rig.engine.view.cycle_wanted
+
+
+@pytest.mark.parametrize(("takes", "apart"), [(0.001, 0.004), (0.004, 0.016), (0.006, 0.02), (0.05, 0.05)])
+def test_cycles_for_freed_slots_are_apart_by_what_the_last_one_took(takes: float, apart: float) -> None:
+    rig, last = after_a_cycle(takes=takes)
+    rig.comes("later")
+    rig.ends("runs")
+    assert rig.cycle_at() == pytest.approx(last + apart)

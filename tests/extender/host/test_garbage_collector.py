@@ -41,6 +41,16 @@ def test_a_collection_of_the_young_spares_nothing() -> None:
     assert id(young) in collected()
 
 
+def test_after_a_large_start_a_full_collection_still_visits_few() -> None:
+    start = [Thing() for _ in range(100_000)]
+    freeze_survivors()
+    before = gc.get_stats()[2]["collections"]
+    later = [Thing() for _ in range(10_000)]
+    assert gc.get_stats()[2]["collections"] >= before + 3
+    assert len(collected() & {id(each) for each in later}) < 5_000
+    assert len(start) == 100_000
+
+
 def test_what_nothing_refers_to_is_freed() -> None:
     things = [Thing()]
     watched = weakref.ref(things[0])

@@ -64,7 +64,7 @@ def stage() -> Stage:
 async def test_a_pod_that_waits_is_explained(stage: Stage) -> None:
     status, found = await stage.ask("ask")
     assert (status, found["kind"], found["of"]) == (200, "Explanation", "pod")
-    assert found["sentence"] == found["pod"]["sentence"] == "root.a may use 2 cpu"
+    assert found["sentence"] == found["pod"]["sentence"] == "QuotaExceeded: root.a max vcore=2"
     assert (found["oneMoment"], found["namesOthers"]) == (True, True)
     (change, *_) = found["pod"]["remedies"]["changes"]
     assert change["text"] == "raise the max of root.a by 1 cpu"

@@ -15,8 +15,9 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
+from extender.http.access.mutual_tls import MutualTls, RenewedTls
 from extender.http.health import Admin, admin_app
-from extender.http.server import Address, MutualTls
+from extender.http.server import Address
 from extender.http.verbs.listening import listen_to_verbs, verbs_server
 from extender.verbs.faults import DeadlinePassed
 from extender.wire.calls.extender_v1 import faulted
@@ -278,7 +279,7 @@ async def test_a_port_that_is_taken_is_an_error() -> None:
 async def listening_over_tls() -> AsyncIterator[str]:
     tls = MutualTls(str(TLS / "server.pem"), str(TLS / "server.pem"), str(TLS / "ca.crt"))
     app = verbs_server(answers_of(Rig()), measure=lambda *_: None, on_bug=lambda *_: None)
-    runner = await listen_to_verbs(app, Address("127.0.0.1", 0), tls=tls.context())
+    runner = await listen_to_verbs(app, Address("127.0.0.1", 0), tls=RenewedTls(tls, lambda _: None).context)
     try:
         yield f"https://localhost:{runner.addresses[0][1]}/v1/filter"
     finally:

@@ -37,6 +37,7 @@ class Bench:
             learn=self.learned.append,
             leads=lambda: self.leads,
             ends=lambda _: False,
+            is_move_over=lambda _: False,
             wall=lambda: self.now,
             reporter=Silence(),
         )
@@ -145,7 +146,7 @@ async def test_a_refused_write_is_no_action(bench: Bench) -> None:
 async def test_an_unreadable_text_is_not_dropped(bench: Bench) -> None:
     bench.put(text_of(closing(A)(Actions())))
     await until(lambda: bool(bench.learned) and set(bench.learned[-1].closed) == {"root.a"})
-    bench.put('{"version": 3}')
+    bench.put('{"version": 4}')
     await until(lambda: "version" in bench.store.problem)
     with pytest.raises(NotStored):
         await bench.store.changed(closing(B))

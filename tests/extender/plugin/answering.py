@@ -75,12 +75,12 @@ EXPLANATION = {
     "at": "2027-01-15T08:00:00Z",
     "namesOthers": False,
     "oneMoment": True,
-    "sentence": "root.a may use 4 cpu",
+    "sentence": "QuotaExceeded: root.a max vcore=4",
     "queue": "root.a",
     "pod": {
         "pod": {"namespace": "default", "name": "waiting"},
         "standing": "pending",
-        "sentence": "root.a may use 4 cpu",
+        "sentence": "QuotaExceeded: root.a max vcore=4",
         "obstacles": [
             {
                 "code": "QuotaExceeded",

@@ -65,6 +65,15 @@ def ended(message: str, *, dry: bool = False) -> dict[str, Any]:
     return done("end", message, dry=dry) | {"application": "spark-1", "namespace": "team"} | pods
 
 
+def moved(message: str, *, dry: bool = False) -> dict[str, Any]:
+    more = {
+        "source": "root.a",
+        "pods": [f"team/{HOSTILE}", "team/two"],
+        "changes": ["root.b has 4 vcore guaranteed and holds 1, then 3"],
+    }
+    return done("move", message, dry=dry) | {"application": "spark-1", "namespace": "team"} | more
+
+
 REFUSED = "Error from server (Forbidden): the caller may not do this"
 ACTIONS = {
     "close-queue": (
@@ -102,6 +111,21 @@ ACTIONS = {
         ("lift", "spark-1", "-n", "team"),
         {"application": "spark-1", "namespace": "team"},
         done("lift", "team/spark-1 is barred no more") | {"application": "spark-1"},
+    ),
+    "move": (
+        ("move", "spark-1", "root.B", "-n", "team", "--reason", HOSTILE),
+        {"application": "spark-1", "namespace": "team", "queue": "root.B", "reason": HOSTILE},
+        moved("team/spark-1 is moved from root.a to root.b (2 pods)"),
+    ),
+    "move-generated-dry": (
+        ("move", "spark-1", "root.b", "-n", "team", "--generated", "--dry-run"),
+        {"application": "spark-1", "namespace": "team", "queue": "root.b", "generated": True, "dryRun": True},
+        moved("team/spark-1 would be moved from root.a to root.b (2 pods)", dry=True),
+    ),
+    "move-refused": (
+        ("move", "spark-1", "root.b", "-n", "team"),
+        {"application": "spark-1", "namespace": "team", "queue": "root.b"},
+        "Error from server (Conflict): Busy: pod team/two is being bound",
     ),
     "close-queue-hostile": (
         ("close-queue", "root.a"),

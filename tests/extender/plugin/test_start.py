@@ -22,7 +22,12 @@ PURE = {
 }
 """Packages that may be imported. All are pure Python."""
 
-_PROGRAM = """
+SHARED = {"extender.configuration", "extender.configuration.edit", "extender.configuration.ownership"}
+"""Modules of the server that the plugin imports, too. They import the standard library and the core."""
+
+_PROGRAM = (
+    f"shared = {sorted(SHARED)}"
+    + """
 import importlib.abc, sys
 allowed = set(sys.argv[1].split(",")) | set(sys.stdlib_module_names) | {"__main__"}
 class Absent(importlib.abc.MetaPathFinder):
@@ -30,7 +35,7 @@ class Absent(importlib.abc.MetaPathFinder):
         # The compiled core is one library beside its modules.
         if name.partition(".")[0] not in allowed and not name.endswith("__mypyc"):
             raise ImportError(f"{name} is absent")
-        if name.startswith("extender.") and not name.startswith("extender.plugin"):
+        if name.startswith("extender.") and not name.startswith("extender.plugin") and name not in shared:
             raise ImportError(f"{name} belongs to the server")
 sys.meta_path.insert(0, Absent())
 from extender.plugin.main import command_of, main
@@ -42,6 +47,7 @@ from extender.plugin.asked import Asked
 from extender.plugin.printing import Result, Rows, show
 show(Result("Queue", [1], ["a"], [Rows(("A",), [("b",)])]), Asked())
 """
+)
 
 
 def test_it_runs_where_the_libraries_of_the_server_are_absent() -> None:

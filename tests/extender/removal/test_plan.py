@@ -13,6 +13,8 @@ from extender.removal.plan import (
     Deletion,
     Opening,
     calls_from_elsewhere,
+    is_called_from_elsewhere,
+    singles,
     steps_of,
     stranded,
 )
@@ -49,10 +51,10 @@ def everything() -> Cluster:
     return Cluster(labelled, [waiting, placeholder], frozenset(others), SYSTEM)
 
 
-def test_what_changes_pods_goes_first_and_paddock_before_its_gates_and_placeholders() -> None:
+def test_what_refuses_pods_goes_first_and_paddock_before_its_gates_and_placeholders() -> None:
     names = [each.name for each in steps_of(everything(), purge=False)]
     assert names == [
-        *("changes", "protection", "aggregated API", "workload"),
+        *("protection", "changes", "aggregated API", "workload"),
         *("gates", "placeholders", "lease and certificate"),
     ]
 
@@ -104,3 +106,10 @@ def test_the_lease_of_the_scheduler_names_the_mode() -> None:
         {"scheduler-config-plain.yaml": "leaderElection:\n  resourceName: kube-scheduler\n"}
     )
     assert not calls_from_elsewhere({"scheduler-config-plain.yaml": "  resourceName: paddock-scheduler\n"})
+
+
+def test_the_deployment_of_mode_service_and_the_role_of_kubeadm_tell_of_another_scheduler() -> None:
+    service, kubeadm = (path for path in singles(SYSTEM) if path.endswith(("/paddock", "/paddock-lease")))
+    for path in (service, kubeadm):
+        assert is_called_from_elsewhere(cluster(others=(LEASE, path)))
+    assert not is_called_from_elsewhere(everything())

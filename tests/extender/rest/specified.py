@@ -146,6 +146,26 @@ MEMBERS = {
     "ConfigPreemption": "Enabled choice, QuotaPreemptionEnabled choice",
     "ConfigNodeSort": "Type text, ResourceWeights weights",
     "ConfigResolver": "type text",
+    "ConfigComparison": """
+        allowed switch always, problems list of ConfigFinding, warnings list of ConfigFinding,
+        checksum text always, inForce text, configMap ConfigTarget, needsRestart switch,
+        partition list of ConfigField, queues list of ConfigQueueChange, above list of ConfigExcess,
+        preemptible list of ConfigPreemptible
+    """,
+    "ConfigFinding": "path text, rule text always, message text always, line integer",
+    "ConfigTarget": "namespace text always, name text always, key text always",
+    "ConfigField": "name text always, before text, after text",
+    "ConfigQueueChange": """
+        queue text always, change text always, runningApps integer, fields list of ConfigField
+    """,
+    "ConfigExcess": """
+        queue text always, user text, group text, over amounts, appsOver integer, exceededNow switch,
+        applications list of text always, count integer always
+    """,
+    "ConfigPreemptible": """
+        queue text always, why text always, amounts amounts always, delay integer,
+        pods list of text always, count integer always
+    """,
 }
 """By the name of the Struct. A kind that begins with a capital is another Struct."""
 

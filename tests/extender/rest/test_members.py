@@ -128,7 +128,8 @@ def _value(kind: str, *, full: bool) -> Any:
 
 def _may_lack(kind: str) -> bool:
     """True if an object may be absent; one that is always there has to be made."""
-    return kind in {"QueueClosure", "QueueTemplate", "RuleFilter", "Rule", "QueueUsage", "ConfigRule"}
+    optional = {"QueueClosure", "QueueTemplate", "RuleFilter", "Rule", "QueueUsage", "ConfigRule"}
+    return kind in {*optional, "ConfigTarget"}
 
 
 def test_the_table_names_every_struct_and_no_other() -> None:

@@ -5,7 +5,7 @@ import json
 import msgspec
 
 from extender.rest.memory.samples import Samples
-from extender.rest.openapi import ANSWERS, EXPLANATION, QUERIES, SIMULATION, openapi_document
+from extender.rest.openapi import ANSWERS, COMPARISON, EXPLANATION, QUERIES, SIMULATION, openapi_document
 from extender.rest.routes.past import PATH
 from extender.rest.routes.remembered import Memory, memory_routes
 from extender.rest.routes.routes import IN_STEPS, PATHS
@@ -18,6 +18,7 @@ def test_every_route_is_described_and_no_other() -> None:
         *IN_STEPS,
         *(each.pattern for each in remembered),
         EXPLANATION,
+        COMPARISON,
         SIMULATION,
         PATH,
     }

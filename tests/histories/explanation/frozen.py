@@ -11,11 +11,12 @@ from pickle import dumps, loads
 from random import Random
 from unittest.mock import patch
 
-from core.decisions.explanation import playing
+from core.decisions.explanation import phrases, playing
 from core.decisions.explanation.changes import find_changes
+from core.decisions.explanation.explaining import explain_at_once
 from core.decisions.explanation.obstacles import obstacles_of
 from core.decisions.explanation.playing import with_node_amount, with_raise, without
-from core.decisions.explanation.values import Remedies, Remedy
+from core.decisions.explanation.values import Barrier, Remedies, Remedy
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
@@ -24,13 +25,22 @@ from core.ledger.trial.change import Change, Raise
 from core.ledger.trial.changed_queues import raised_entry, raised_limit
 from core.queues.limit_state import LimitKind
 from core.queues.spec import LimitSpec, PartitionSpec, QueueSpec
+from core.reasons import Code
 from core.workload.nodes.node import NodeFacts
 from tests.builders import bind_called, filtered
+from tests.histories.explanation.kinds import Kinds
 from tests.histories.ordering import document, nodes
 from tests.properties.admission.turn_world import LEAVES, USERS, ZONES, World, picked
 
 FOUND: Counter[str] = Counter()
 """Outcomes of all searches so far, for the share of those that found nothing."""
+
+EVERY: tuple[Code | Barrier, ...] = (*Code, *Barrier)
+REACHED: Counter[Code | Barrier] = Counter()
+"""Obstacles of all pods so far that were explained."""
+
+VARIED = 3
+"""Number of states of which one, on average, has pods of all kinds, such as members of gangs."""
 
 BUDGET = 200_000
 """Units of work of one search. The states are small, so only the search itself can fail."""
@@ -45,7 +55,10 @@ def share_of_none() -> float:
 def figures() -> str:
     """Outcomes of the searches that this process has made so far."""
     counts = ", ".join(f"{count} {name}" for name, count in sorted(FOUND.items()))
-    return f": {counts}; share of none found {share_of_none():.1%}"
+    missing = [each.value for each in EVERY if not REACHED[each]]
+    reached = f"{len(EVERY) - len(missing)} of {len(EVERY)} obstacles reached"
+    lacks = f", not {', '.join(missing)}" if missing else ""
+    return f": {counts}; share of none found {share_of_none():.1%}; {reached}{lacks}"
 
 
 class Frozen(World):
@@ -188,6 +201,15 @@ def _result(steps):  # type: ignore[no-untyped-def]
             return end.value
 
 
+def explain_all(world: World) -> None:
+    """Explain every pod, of which most do not wait for a turn, and note what holds it."""
+    for record in list(world.ledger.view.pods()):
+        found = explain_at_once(world.ledger.view, record.uid, now=world.now)
+        assert found is not None
+        REACHED.update(each.code for each in found.obstacles)
+        assert phrases.verdict_on(found)
+
+
 def check(world: World, uid: PodUid) -> None:
     """Check every change of one pod's explanation."""
     found = remedies_of(world, uid)
@@ -207,6 +229,10 @@ def play(seed: int) -> None:
     world = Frozen(chance)
     with patch.object(playing, "UNITS_AT_MOST", BUDGET):
         world.prepare()
+        varied = Random(f"kinds {seed}")
+        if varied.randrange(VARIED) == 0:
+            Kinds(world, varied).happen(lambda: run_cycles(world.ledger, now=world.now))
+            explain_all(world)
         waiting = [uid for uid in world.pending if not world.ledger.view.has_turn(uid)]
         for uid in chance.sample(waiting, min(3, len(waiting))):
             try:

@@ -27,6 +27,7 @@ from core.workload.daemon_set import Controller, DaemonSetFacts, DaemonSetKey
 from core.workload.ending import Ending
 from core.workload.gangs.gang import GroupSource, Misdefined, PodGroup
 from core.workload.gangs.progress import names_of
+from core.workload.moving import MoveOrder
 from core.workload.nodes.node import NodeFacts
 from core.workload.nodes.ranking import score_of
 from core.workload.pod import (
@@ -161,6 +162,14 @@ endings = st.builds(
     st.just(""),
     st.booleans(),
 )
+moves = st.builds(
+    MoveOrder,
+    st.just("ann"),
+    st.sampled_from([START, START + 1]),
+    st.sampled_from(["root.p.x", "root.p.y", "root.a", "root.gone"]),
+    st.just("root.a"),
+    st.sampled_from(USERS),
+)
 daemon_sets = st.builds(DaemonSetKey, st.just("default"), letters)
 
 OBJECTS: dict[on.ObjectKind[Any, Any], tuple[st.SearchStrategy[Any], st.SearchStrategy[Any]]] = {
@@ -213,9 +222,11 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.CleanerDue: (),
     on.ActingBegan: (),
     on.ActingEnded: (),
+    on.ClockCompared: (st.sampled_from([-60.0, -4.0, 0.0, 4.0, 6.0, 60.0]),),
     on.ActionsRead: (
         st.dictionaries(st.sampled_from(["root", "root.p", "root.a", "root.gone"]), closures),
         st.dictionaries(apps, endings, max_size=2),
+        st.dictionaries(apps, moves, max_size=4),
     ),
 }
 """All other events and their parts, except `Configured`, which has its own step."""

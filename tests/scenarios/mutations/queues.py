@@ -55,6 +55,14 @@ def _without_force(rule: Rule, state: State, record: PodRecord, ending: Ending) 
     rule(state, record, replace(ending, force=False))
 
 
+def _at_once(rule: Rule, target: float, known: float | None, *, is_new: bool, now: float) -> float:
+    return target
+
+
+def _now(rule: Rule, state: State, record: PodRecord) -> float:
+    return state.now
+
+
 # -- applications and their queues ------------------------------
 
 
@@ -159,6 +167,23 @@ QUEUES: dict[str, Mutate] = {
     "ended-application-lifted": answering("application_is_barred", None),
     "ended-application-with-a-budget": answering("endings_go_on", ()),
     "ended-gang": answering("applications_are_ended", ()),
+    "moved-application": answering("applications_are_moved", ()),
+    "moved-application-during-a-preemption": answering("move_waits", ()),
+    "moved-application-refused": answering("move_is_refused", None),
+    "moved-application-that-has-ended": answering("move_ends", None),
+    "moved-application-whose-queue-goes": answering("moved_application_is_placed", None),
+    "moved-gang": answering("applications_are_moved", ()),
+    "execution-time-and-a-clock-that-is-ahead": answering("clock_is_ahead", 0.0),
+    "execution-time-and-a-generated-id": answering("id_is_generated", False),
+    "execution-time-becomes-shorter": replaced("execution_end_is_announced", _at_once),
+    "execution-time-of-an-originator": answering("execution_is_asked_for", None),
+    "timed-out-application": answering("execution_limit", None),
+    "timed-out-application-after-a-restart": answering("execution_is_recovered", None),
+    "timed-out-application-killed": answering("execution_is_carried", None),
+    "timed-out-application-with-a-bar": answering("execution_bar", 0.0),
+    "timed-out-application-with-a-budget": answering("execution_is_carried", None),
+    "timed-out-application-without-records": replaced("own_time_of_a_pod", _now),
+    "timed-out-gang": answering("execution_limit", None),
     "closed-queue-that-returns": replaced("document_is_applied", _opened),
     "draining-takes-no-new-application": placed(_undrained),
     "limit-of-a-group": answering("limit_of_group", None),

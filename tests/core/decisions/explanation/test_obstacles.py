@@ -4,8 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from core.decisions.decision import Refused
+from core.decisions.explanation import phrases
+from core.decisions.explanation.explaining import explain_at_once
 from core.decisions.explanation.obstacles import Found, obstacles_of
 from core.decisions.explanation.values import Barrier, Obstacle
+from core.decisions.gating import decide_gate
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
@@ -14,7 +18,7 @@ from core.queues.spec import LimitSpec
 from core.reasons import Code
 from core.resource import Limit
 from core.workload.nodes.affinity import Constraints
-from tests.builders import START, make_ledger, make_node, make_queue, record_of
+from tests.builders import START, filtered, make_ledger, make_node, make_queue, record_of
 from tests.core.decisions.explanation.scenes import ASK, BARRIERS, LIMITED, SCENES, asking, cycled, observed
 
 
@@ -137,3 +141,24 @@ def test_the_nodes_of_a_pod_with_a_selector_are_counted_by_reason() -> None:
     nowhere, counts = of_code(cycled(ledger), Code.UNSCHEDULABLE), found(ledger)[1].counts
     assert counts.by_reason == {"affinity": 1, "cordon": 1}
     assert nowhere.text == "no node admits it: 1 not admitted by its affinity, 1 cordoned"
+
+
+VERDICTS = {*Code} - {Code.NOT_READY, Code.NODE_RESERVED, Code.UNSCHEDULABLE}
+"""Codes that filter answers for any node. Others come from the nodes that it is offered."""
+
+
+@pytest.mark.parametrize("code", [*Code])
+def test_the_verdict_is_what_users_read_on_the_pod(code: Code) -> None:
+    """The text that filter answers, or that the condition of a gated pod has."""
+    ledger, uid = SCENES[code]()
+    explained = explain_at_once(ledger.view, PodUid(uid), now=START)
+    record = record_of(ledger, uid)
+    assert explained is not None
+    if record.is_gated:
+        held = decide_gate(ledger.view, record.uid, now=START)
+        said = held.sent.text if held is not None else ""
+    else:
+        answer = filtered(ledger, uid, now=START)
+        said = answer.refusal.text if isinstance(answer, Refused) else ""
+    waits = bool(said) and explained.remedies is not None
+    assert phrases.verdict_on(explained) == said if waits else code not in VERDICTS

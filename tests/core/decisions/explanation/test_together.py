@@ -47,7 +47,7 @@ def test_the_first_pending_pod_stands_for_the_application() -> None:
     assert dict(found.pods) == {PodStanding.BOUND: 1, PodStanding.PENDING: 3}
     assert found.first is not None
     assert (found.first.name, found.phase) == ("ask1", "Running")
-    assert phrases.verdict_together(found) == "its first pending pod waits: root.a may use 2 cpu"
+    assert phrases.verdict_together(found) == "its first pending pod waits: WaitingForTurn: root.a"
 
 
 def test_an_unknown_one_has_no_explanation() -> None:

@@ -226,7 +226,8 @@ def test_e5_a_reason_that_has_held_for_a_minute_becomes_an_event_once() -> None:
     assert posted(ledger, START + LONG_HOLD - 0.1) == []
     assert ledger.view.next_due() == START + LONG_HOLD
     assert posted(ledger, START + LONG_HOLD) == [
-        "waits at the gate: root.a has too little capacity left for it: max vcore=1 (QuotaExceeded)"
+        "waits at the gate: QuotaExceeded: root.a max vcore=1"
+        " (root.a has too little capacity left for it: max vcore=1)"
     ]
     assert posted(ledger, START + 2 * LONG_HOLD) == []
 
@@ -240,7 +241,10 @@ def test_e5_another_reason_begins_its_own_minute() -> None:
     statuses(ledger, now=START + 50)
     assert posted(ledger, START + LONG_HOLD) == []
     (said,) = posted(ledger, START + 50 + LONG_HOLD)
-    assert said == "waits at the gate: it needs 1 cpu, which no node has free for it (Unschedulable)"
+    assert said == (
+        "waits at the gate: Unschedulable: no node has room for it"
+        " (it needs 1 cpu, which no node has free for it)"
+    )
 
 
 def test_e5_a_reason_that_returns_is_no_new_event() -> None:

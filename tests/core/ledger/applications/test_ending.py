@@ -8,8 +8,9 @@ from core.ids import AppId
 from core.ledger import events as on
 from core.ledger.effects import EvictPod, MarkFailed
 from core.ledger.ledger import Ledger
+from core.workload.daemon_set import Controller
 from core.workload.ending import Ending
-from tests.builders import START, make_ledger, make_pod, make_queue
+from tests.builders import AGENTS, START, make_ledger, make_pod, make_queue
 
 APP = AppId("app-1", "default")
 ENDING = Ending("ann", START, START + 600, START, "root")
@@ -29,6 +30,43 @@ def test_the_definer_of_an_application_without_a_queue_is_placed_by_force_while_
     assert [each.uid for each in effects if isinstance(each, EvictPod)] == [forced.uid]
     assert_clean(ledger)
     assert all(each.ends for each in ledger.view.applications())
+
+
+def ended_by(ledger: Ledger, event: on.Event, *, at: float) -> list[str]:
+    effects = ledger.apply(event, now=START + at)
+    return sorted(each.name for each in effects if isinstance(each, EvictPod))
+
+
+def daemon(name: str, controller: Controller, label: str = "agents") -> on.PodObserved:
+    labels = {"app": label}
+    return on.PodObserved(make_pod(name, queue="root.a", node="n1", daemon_set=controller, labels=labels))
+
+
+@pytest.mark.rule("ACT-21", "F-10")
+@pytest.mark.parametrize("listed_first", [True, False])
+def test_an_invented_daemon_set_keeps_no_pod(listed_first: bool) -> None:
+    """Until DaemonSets are listed a claim counts, since it may be true."""
+    ledger = make_ledger(make_queue("root.a"))
+    real = Controller("agents", AGENTS.uid)
+    for each in (
+        daemon("real", real),
+        daemon("ghost", Controller("ghost", "uid-x")),
+        daemon("other-uid", Controller("agents", "uid-x")),
+        daemon("not-selected", real, label="web"),
+    ):
+        ledger.apply(each, now=START)
+    listed = on.ObjectsListed(on.DAEMON_SETS, frozenset({AGENTS.key}))
+    ledger.apply(on.ObjectObserved(on.DAEMON_SETS, AGENTS), now=START)
+    order = on.ActionsRead({}, {APP: ENDING})
+    first, last = (listed, order) if listed_first else (order, listed)
+    before = ended_by(ledger, first, at=0)
+    # A DaemonSet that is known already needs no list to deny a claim.
+    assert before == ([] if listed_first else ["not-selected", "other-uid"])
+    after = ended_by(ledger, last, at=1)
+    assert sorted([*before, *after]) == ["ghost", "not-selected", "other-uid"]
+    assert_clean(ledger)
+    # Nothing is asked for twice.
+    assert ended_by(ledger, listed, at=2) == []
 
 
 def assert_clean(ledger: Ledger) -> None:

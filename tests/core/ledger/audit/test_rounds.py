@@ -30,6 +30,7 @@ MESSAGES = {
     "cluster.priority_classes",
     "cluster.budgets",
     "cluster.daemon_sets",
+    "cluster.daemon_sets_listed",
     "pods.listed",
     "pods.listing",
     "pods.lists_begun",
@@ -39,6 +40,8 @@ MESSAGES = {
     "pods.settled",
     "pods.tombstones",
     "turns.asked_at",
+    "turns.came_round",
+    "turns.checked_at",
     "podgroups.terms",
     "podgroups.sources",
     "podgroups.numbers",
@@ -59,6 +62,12 @@ MESSAGES = {
     "cluster.node_set",
     "pods.arrivals",
     "applications.endings",
+    "applications.moves",
+    "applications.moves_over",
+    "applications.moves_due",
+    "applications.timeouts",
+    "applications.untimed",
+    "clock_skew",
     "cycle.running",
     "turns.moved",
     "config.resolver",
@@ -136,6 +145,7 @@ def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
         *("awaits_until", "backs_off_until", "pods", "asked", "used", "originator", "gang"),
         *("gang_progress", "holders", "holding", "foreign_pods"),
         *("forced", "let_in", "groups_assumed", "definer", "passed_over", "was_shown", "ends"),
+        *("running_since", "execution"),
     }
 
 

@@ -14,6 +14,7 @@ from core.ledger.effects import EndWait, OpenGate, WakePod
 from core.ledger.ledger import Ledger
 from core.reasons import Code
 from core.workload.gangs.gang import PodGroup
+from core.workload.nodes.affinity import Constraints
 from core.workload.pod import OWN_GATE
 from core.workload.pod_group import back_off_of, standing_of_group
 from core.workload.pod_group_phase import GroupPhase
@@ -29,6 +30,28 @@ from tests.builders import (
     woken,
 )
 from tests.core.ledger.podgroups.play import A, code, events_in, group_of, named, passed, ring, seen, waits
+
+CYCLES_AT_MOST = 5
+"""Cycles after which a state without events must be at rest."""
+
+
+@pytest.mark.rule("COS-3", "CYC-1")
+@pytest.mark.parametrize("cap", [1000, 100_000])
+def test_a_group_of_which_only_a_part_fits_requests_no_further_cycle(cap: int) -> None:
+    """Beside an ask that no node admits, though some have the capacity: cycles once followed without end."""
+    ledger = make_ledger(make_queue("root.a", max={"vcore": cap}), make_queue("root.b"), nodes=0)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n1", cpu=1500)), now=START)
+    elsewhere = Constraints((("zone", "x"),))
+    seen(ledger, "far", queue="root.b", app="far", cpu=500, constraints=elsewhere, pod_group=None)
+    for name in ("m1", "m2"):
+        seen(ledger, name, least=2, app="members")
+    cycles = 0
+    while ledger.view.cycle_wanted and cycles < CYCLES_AT_MOST:
+        ledger.apply(on.CycleDue(), now=START)
+        cycles += 1
+    assert not ledger.view.cycle_wanted
+    assert not ledger.view.turns
+
 
 # -- turns ---------------------------------------------------------------------------------------------------
 

@@ -200,10 +200,14 @@ async def test_an_authority_that_cannot_be_read_is_none() -> None:
         assert await asked(url, "proxy-old") == "admin"
 
 
-async def test_files_that_are_renewed_serve_new_connections() -> None:
+async def test_files_that_are_renewed_serve_new_connections(tmp_path: Path) -> None:
     async with staged() as (stage, url):
         before = stage.tls._current
         stage.tls.renew()
+        assert stage.tls._current is before
+        renewed = tmp_path / "server.pem"
+        renewed.write_bytes((TLS / "server.pem").read_bytes() + b"\n")
+        stage.tls.renew(ServingFiles(str(renewed), str(renewed)))
         assert stage.tls._current is not before
         assert await asked(url, "proxy-old") == "admin"
 

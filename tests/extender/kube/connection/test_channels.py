@@ -12,7 +12,7 @@ from extender.kube.connection import channel as channel_module
 from extender.kube.connection import channels as channels_module
 from extender.kube.connection.api import Unreachable
 from extender.kube.connection.channel import Answer
-from extender.kube.connection.channels import Channels, Target, request_of, target_of
+from extender.kube.connection.channels import Channels, Target, head_of, request_of, target_of
 from extender.kube.connection.fencing import HeldBack
 
 OK = b"HTTP/1.1 200 OK\r\nDate: today\r\nContent-Length: 2\r\n\r\n{}"
@@ -81,7 +81,7 @@ def answering(*answers: bytes) -> Callable[[Server], Plays]:
     return plays
 
 
-GET = request_of("GET", "/x", {"Host": "h"}, None)
+GET = request_of("GET", "/x", head_of({"Host": "h"}), None)
 
 
 async def test_a_connection_serves_one_request_after_the_other() -> None:
@@ -250,11 +250,11 @@ async def test_closing_ends_requests_under_way_and_later_ones() -> None:
 )
 def test_no_value_can_add_a_line_to_a_request(path: str, headers: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="line end"):
-        request_of("GET", path, headers, None)
+        request_of("GET", path, head_of(headers), None)
 
 
 def test_a_request_is_written_as_http() -> None:
-    made = request_of("POST", "/x?a=b", {"Host": "h", "A": "c"}, b"{}")
+    made = request_of("POST", "/x?a=b", head_of({"Host": "h", "A": "c"}), b"{}")
     assert made == b"POST /x?a=b HTTP/1.1\r\nHost: h\r\nA: c\r\nContent-Length: 2\r\n\r\n{}"
 
 

@@ -25,6 +25,7 @@ from extender.kube.connection.api import (
     error_from,
 )
 from extender.kube.connection.client import ApiClient, connect
+from tests.extender.app_bench import unused_port
 from tests.extender.fake_api import FakeApi, Request, refusal
 from tests.extender.reflector_bench import until
 
@@ -55,12 +56,6 @@ def kubeconfig_for(server: str, directory: Path) -> str:
     path = directory / "kubeconfig"
     path.write_text(json.dumps(config))
     return str(path)
-
-
-def unused_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 async def test_each_method_sends_its_body_and_content_type(api: FakeApi, client: ApiClient) -> None:

@@ -12,7 +12,7 @@ from core.ledger.effects import (
 )
 from core.ledger.outcomes import Purpose
 from extender.kube.effects import effector as module
-from extender.kube.effects.effector import QUIET_RATE, QUIET_WORKERS, RATE, WORKERS
+from extender.kube.effects.effector import QUIET_BESIDE, QUIET_RATE, QUIET_WORKERS, RATE, WORKERS
 from tests.extender.fake_api import Answer, Request
 from tests.extender.kube.effects.effector_bench import PODS, Bench, event, wake
 from tests.extender.reflector_bench import until
@@ -98,34 +98,54 @@ async def test_what_two_have_waited_for_is_taken_by_two(bench: Bench) -> None:
 
     Its worker continues with one of them, and an idle worker is woken for the other.
     """
-    condition_set, others, posted = asyncio.Event(), asyncio.Event(), asyncio.Event()
-
-    def waiting_for(moment: asyncio.Event) -> Answer:
-        async def answer(_: Request) -> web.Response:
-            await moment.wait()
-            return web.json_response({})
-
-        return answer
+    condition_set, posted = asyncio.Event(), asyncio.Event()
 
     async def post(_: Request) -> None:
         posted.set()
 
-    names = ["p", *(f"q{number}" for number in range(1, QUIET_WORKERS))]
     async with bench.running():
-        for name in names:
-            bench.api.apply(PODS, pod_body(name))
-            of_it = condition_set if name == "p" else others
-            bench.api.break_next(waiting_for(of_it), method="PATCH", path=f"{name}/status")
-            bench.effector.perform(_held(name))
-        await until(lambda: len(bench.writes()) == QUIET_WORKERS)
+        bench.api.apply(PODS, pod_body("p"))
+        bench.api.break_next(waiting_for(condition_set), method="PATCH", path="p/status")
+        bench.effector.perform(_held("p"))
+        await until(bench.writes)
         bench.effector.perform(event())
         bench.effector.perform(wake("p"))
         bench.api.break_next(waiting_for(posted), method="PATCH", path=f"{PODS}/p")
         bench.api.break_next(post, method="POST")
         condition_set.set()
         await until(posted.is_set)
-        others.set()
+        await bench.settled(3)
+
+
+async def test_few_events_are_written_beside_what_pods_wait_for(bench: Bench) -> None:
+    woken, posted = asyncio.Event(), asyncio.Event()
+    for name in ("p", "q"):
+        bench.api.apply(PODS, pod_body(name))
+    bench.api.break_next(waiting_for(woken), method="PATCH", path=f"{PODS}/p")
+    bench.api.break_next(waiting_for(posted), method="POST", times=QUIET_WORKERS)
+    async with bench.running():
+        bench.effector.perform(wake("p"))
+        await until(bench.writes)
+        for number in range(QUIET_WORKERS):
+            bench.effector.perform(event(f"why {number}"))
+        await until(lambda: bench.writes("POST"))
+        bench.effector.perform(wake("q"))
+        await until(lambda: bench.outcomes[("WakePod", "done")] == 1)
+        assert len(bench.writes("POST")) == QUIET_BESIDE
+        woken.set()
+        await until(lambda: len(bench.writes("POST")) == QUIET_WORKERS)
+        posted.set()
         await bench.settled(QUIET_WORKERS + 2)
+
+
+def waiting_for(moment: asyncio.Event) -> Answer:
+    """An answer that is sent at a moment."""
+
+    async def answer(_: Request) -> web.Response:
+        await moment.wait()
+        return web.json_response({})
+
+    return answer
 
 
 def _held(name: str) -> SetCondition:

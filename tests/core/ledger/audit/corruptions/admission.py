@@ -80,6 +80,7 @@ ADMISSION: list[Corruption] = [
         "fresh of ghost",
         lambda state: state.turns.fresh.update({PodUid("ghost"): _ghost_turn(state).seat}),
     ),
+    ("turns.fresh_in", "noted fresh root", lambda state: state.turns.fresh_in.clear()),
     ("pending.waits_at", "waiting index of uid-waiting", _lost_seat),
     ("pending.waiting", "waiting of uid-waiting", lambda state: state.pending.waiting.clear()),
 ]

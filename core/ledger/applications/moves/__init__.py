@@ -1,0 +1,1 @@
+"""Moves of applications to other queues, by order of an administrator."""

@@ -1,0 +1,1 @@
+"""Execution time-outs as values."""

@@ -1,0 +1,1 @@
+"""The queue document over HTTP: its comparison with the one in force, and its write."""

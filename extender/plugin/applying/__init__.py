@@ -1,0 +1,1 @@
+"""Parts of the command `apply`: the ConfigMap, what is shown before a write, and instances to wait for."""
