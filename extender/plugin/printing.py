@@ -99,9 +99,30 @@ def _show_parts(result: Result, asked: Asked) -> None:
         return
     for each in result.parts:
         if isinstance(each, str):
-            print(plain(each))
+            for line in _wrapped(plain(each)):
+                print(line)
         else:
             _show_table(each, asked)
+
+
+def _wrapped(line: str) -> Iterator[str]:
+    """A line as a terminal shows it whole: broken between words. Other outputs get the line as it is."""
+    if not is_terminal() or len(line) < (width := _columns()) // 2:
+        yield line
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    text = line.lstrip(" ")
+    indent = " " * min(len(line) - len(text), width // 4)
+    first, *more = Text(text).wrap(Console(width=width), width - len(indent) - 2)
+    yield indent + first.plain.rstrip()
+    for each in more:
+        yield f"{indent}  {each.plain.rstrip()}"
+
+
+def _columns() -> int:
+    return os.get_terminal_size(sys.stdout.fileno()).columns or WIDTH
 
 
 def _show_table(table: Rows, asked: Asked) -> None:
@@ -132,7 +153,8 @@ def _drawn(columns: Sequence[str], rows: Sequence[Sequence[str]], asked: Asked) 
         box=None, pad_edge=False, show_header=not asked.no_headers, header_style="bold" if color else ""
     )
     for name in columns:
-        drawn.add_column(Text(name), overflow="fold")
+        # A time is read as a whole, and no tenant writes it.
+        drawn.add_column(Text(name), overflow="fold", no_wrap=name == "AT")
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))
     stream = io.StringIO()
@@ -152,7 +174,7 @@ def _drawn(columns: Sequence[str], rows: Sequence[Sequence[str]], asked: Asked) 
 
 def _width(asked: Asked) -> int:
     if is_terminal():
-        return os.get_terminal_size(sys.stdout.fileno()).columns
+        return _columns()
     return WIDTH if asked.output == "table" else 10_000
 
 

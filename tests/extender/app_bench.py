@@ -123,7 +123,7 @@ class Server:
         """Request a path of the admin port until the answer has all the texts."""
         shown = ""
         with suppress(TimeoutError):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(30):
                 while not all(text in shown for text in texts):
                     with suppress(ClientConnectorError):
                         _, shown = await self.get(path)

@@ -66,7 +66,8 @@ class Console:
             shown = shown.replace(name, stand_in)
         shown = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)", "TIME", shown)
         shown = re.sub(r"\b\d+[smh]\b", "AGE", shown)
-        shown = re.sub(r"Checksum: \w+", "Checksum: SUM", shown)
+        shown = re.sub(r"(Checksum\"?: \"?)\w+", r"\1SUM", shown)
+        shown = re.sub(r"(AppliedTime\": )\d+", r"\1TIME", shown)
         # What stops preemption depends on the pod's age.
         shown = re.sub(r"Preemption: .*", "Preemption: STOP", shown)
         # Widths of columns follow from the names.
@@ -161,6 +162,8 @@ ASKED: dict[str, tuple[str, ...]] = {
     "apply": ("apply", "-f", os.devnull, "--yes"),
     "simulate": ("simulate", "-f", JOB, "-q", "root.a"),
     "simulate-free": ("simulate", "-f", JOB, "-q", "root.b"),
+    "config": ("config",),
+    "diff": ("diff", "-f", os.devnull),
     "top": ("top",),
     "wait": ("wait", "app/mine", "--for=state=Accepted", "--timeout=0"),
     "version": ("version",),

@@ -38,7 +38,7 @@ from extender.http.statuses import status_response
 from extender.identity.administration import authorize_action
 from extender.identity.caller import AuthenticatedUser
 from extender.identity.delegation import Delegation
-from extender.identity.refusals import AccessRefused
+from extender.identity.refusals import AccessRefused, NotAllowed
 from extender.rest.members import encoded
 
 MOST = 16 * 2**10
@@ -90,8 +90,8 @@ class _Handling:
         if why := self._acting.unready():
             raise Refused(503, why)
         plan = plan_for(self._acting, asked, by=user.name)
-        for queue in plan.queues:
-            await self._authorize(user, queue)
+        for queue, name in plan.rights.items():
+            await self._authorize(user, queue, name)
         try:
             before, after = await self._acting.store(plan.change, asked.dry_run)
         except StoreFull as error:
@@ -111,9 +111,12 @@ class _Handling:
             raise Refused(400, str(error)) from None
         return asked
 
-    async def _authorize(self, user: AuthenticatedUser, path: QueuePath) -> None:
+    async def _authorize(self, user: AuthenticatedUser, path: QueuePath, name: str) -> None:
         try:
             await authorize_action(self._delegation, user, path, self._acls(path))
+        except NotAllowed as error:
+            need = f"this needs the right to administer {name}, or a queue above it"
+            raise Refused(error.status, f"{error}: {need}") from None
         except AccessRefused as error:
             raise Refused(error.status, str(error)) from None
 

@@ -8,7 +8,7 @@ from core.workload.moving import MoveOrder
 from extender.actions.moving import MoveProspect, order_for
 from extender.actions.requested import MoveApplication, Result, action_of
 from extender.actions.stored import Actions
-from extender.http.actions.parts import PODS_SHOWN, Acting, Plan, Refused
+from extender.http.actions.parts import PODS_SHOWN, QUEUE_OF_APPLICATION, Acting, Plan, Refused
 from extender.http.aggregated import GROUP, VERSION
 from extender.identity.administration import queue_path_from
 
@@ -30,7 +30,8 @@ class MovePlan:
 
     def plan(self) -> Plan:
         """Return the plan, which needs the rights to both queues (ACT-2)."""
-        return Plan((self._source, self._path), self._change, self._result)
+        rights = {self._path: str(self._path), self._source: QUEUE_OF_APPLICATION}
+        return Plan(rights, self._change, self._result)
 
     def _prospect(self) -> MoveProspect | None:
         return self._acting.prospect(self._app_id, self._path)

@@ -1,6 +1,6 @@
 """Parts of the process that actions need, and the refusal of a request."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from core.ids import AppId, QueuePath
@@ -16,12 +16,15 @@ Store = Callable[[Callable[[Actions], Actions], bool], Awaitable[tuple[Actions, 
 """Function that stores a change, or computes it if the second argument is True; see `ActionStore.changed`."""
 
 
+QUEUE_OF_APPLICATION = "the queue of the application"
+"""Name of that queue in a refusal, which must not tell the caller where the application is."""
+
 PODS_SHOWN = 5_000
 """Pods that an answer lists, at most."""
 
 
 class Refused(Exception):
-    """Refusal of a request. ``status``: of the answer. The message repeats nothing of the request."""
+    """Refusal of a request. ``status``: of the answer. The message repeats only paths of queues."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -65,8 +68,8 @@ class Acting:
 class Plan:
     """A request, as it is carried out."""
 
-    #: Queues whose rights the request needs.
-    queues: tuple[QueuePath, ...]
+    #: Queues whose rights the request needs, each as a refusal names it. Only what the caller wrote is named.
+    rights: Mapping[QueuePath, str]
     #: Actions after the request. May raise `Refused`.
     change: Callable[[Actions], Actions]
     #: Answer, from the actions before and after.

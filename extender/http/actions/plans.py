@@ -23,7 +23,7 @@ from extender.actions.requested import (
 )
 from extender.actions.stored import Actions
 from extender.http.actions.moves import MovePlan
-from extender.http.actions.parts import PODS_SHOWN, Acting, Plan, Refused
+from extender.http.actions.parts import PODS_SHOWN, QUEUE_OF_APPLICATION, Acting, Plan, Refused
 from extender.http.aggregated import GROUP, VERSION
 from extender.identity.administration import queue_path_from
 
@@ -51,7 +51,7 @@ class _QueuePlan:
         self._path = path
 
     def plan(self) -> Plan:
-        return Plan((self._path,), self._change, self._result)
+        return Plan({self._path: self._path}, self._change, self._result)
 
     def _change(self, actions: Actions) -> Actions:
         is_known = isinstance(self._asked, OpenQueue) and self._path in actions.closed
@@ -90,7 +90,7 @@ class _ApplicationPlan:
         self._found = acting.application(self._app_id)
 
     def plan(self) -> Plan:
-        return Plan((self._queue(),), self._change, self._result)
+        return Plan({self._queue(): QUEUE_OF_APPLICATION}, self._change, self._result)
 
     def _queue(self) -> QueuePath:
         """Queue whose right is needed: that of the order while the application has none."""

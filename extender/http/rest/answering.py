@@ -96,13 +96,23 @@ class Answering:
             self._sending -= 1
 
 
+_JSON_TYPE = "application/json"
+
+
 async def _ask_from(request: web.Request) -> Ask:
     body = await request.app[DOOR].body_of(request, _BODY) if request.method == "POST" else b""
     query = request.raw_path.partition("?")[2]
     found: dict[str, str] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         found.setdefault(name, value)
-    return Ask(inner_path(request), request.method, found, request.headers.get("Accept", ""), body)
+    return Ask(inner_path(request), request.method, found, _accept_of(request), body)
+
+
+def _accept_of(request: web.Request) -> str:
+    """Type that the client takes. On the aggregated API it is JSON also beside others, as kubectl asks."""
+    accept = request.headers.get("Accept", "")
+    types = [each.partition(";")[0].strip().lower() for each in accept.split(",")]
+    return _JSON_TYPE if outer_path(request) and _JSON_TYPE in types else accept
 
 
 def reads_gzip(request: web.Request) -> bool:

@@ -18,6 +18,51 @@ from extender.plugin.reaching import Server
 Answer = Mapping[str, Any]
 
 _KINDS = {1: "pod", 2: "app", 3: "node", 4: "queue", 5: "user"}
+_CHANGES = {0: "", 1: "set", 2: "added", 3: "removed"}
+_DETAILS = {
+    100: "ask cancelled",
+    102: "ask timed out",
+    200: "allocation",
+    201: "ask",
+    202: "Rejected",
+    203: "New",
+    204: "Accepted",
+    205: "Starting",
+    206: "Running",
+    207: "Completing",
+    208: "Completed",
+    209: "Failing",
+    210: "Failed",
+    211: "Resuming",
+    212: "Expired",
+    213: "queue has its applications",
+    214: "queue has space for it",
+    215: "user has their applications",
+    216: "user may run it",
+    300: "node",
+    302: "schedulable",
+    303: "allocation",
+    304: "capacity",
+    305: "usage of other pods",
+    306: "node reservation",
+    401: "dynamic queue",
+    402: "leaf or parent",
+    403: "max",
+    404: "guaranteed",
+    405: "application",
+    407: "quota preemption",
+    500: "cancelled",
+    501: "preempted",
+    502: "timed out",
+    503: "replaced",
+    504: "node gone",
+    600: "limit of user",
+    601: "limit of user group",
+    602: "user group of application",
+    603: "usage of user",
+    604: "usage of user group",
+}
+"""Names of the things that change, by the number of the detail (REST-38)."""
 _FOLLOWED_EVERY = 1.0
 _AT_ONCE = 1000
 
@@ -170,10 +215,19 @@ def _is_about(record: Answer, about: str) -> bool:
 
 
 def _listed(records: list[Answer]) -> Result:
-    table = Rows(("AT", "ABOUT", "OBJECT", "MESSAGE"))
+    table = Rows(("AT", "ABOUT", "OBJECT", "CHANGE", "MESSAGE"))
     for each in records:
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(each.get("timestampNano", 0) / 1e9))
         kind = _KINDS.get(each.get("type", 0), "")
-        table.add(at, kind, each.get("objectID", ""), each.get("message", ""))
+        table.add(at, kind, each.get("objectID", ""), _change(each), each.get("message", ""))
     names = [f"event/{each.get('objectID', '')}" for each in records]
     return Result("Event", records, names, [table], empty="No events found.")
+
+
+def _change(record: Answer) -> str:
+    """Text for the change, such as ``allocation added``. A state that was entered is its name alone."""
+    change, detail = record.get("eventChangeType", 0), record.get("eventChangeDetail", 0)
+    named = _DETAILS.get(detail, "" if detail == 0 else str(detail))
+    if named.istitle():
+        return named
+    return f"{named} {_CHANGES.get(change, change)}".strip()

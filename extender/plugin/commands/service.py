@@ -22,12 +22,11 @@ def status(server: Server, asked: Asked) -> Result:
     found = server.get("/ws/v1/scheduler/healthcheck")
     (partition,) = server.get("/ws/v1/partitions")
     states = partition.get("applications") or {}
-    table = Rows(("CHECK", "STATE", "FOUND"))
+    table = Rows(("CHECK", "STATE", "DETAIL"))
     checks = sorted(found.get("HealthChecks") or (), key=lambda each: bool(each.get("Succeeded")))
     for each in checks:
-        table.add(
-            each.get("Name", ""), "ok" if each.get("Succeeded") else "FAILS", each.get("DiagnosisMessage", "")
-        )
+        found_or_asked = each.get("DiagnosisMessage") or each.get("Description", "")
+        table.add(each.get("Name", ""), "ok" if each.get("Succeeded") else "FAILS", found_or_asked)
     lines = [
         f"Healthy:       {'yes' if found.get('Healthy') else 'no'}",
         f"Nodes:         {partition.get('totalNodes', 0)}",

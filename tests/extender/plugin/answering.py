@@ -158,10 +158,12 @@ _RECORD = {
     "objectID": HOSTILE,
     "message": "App \u202e added",
     "timestampNano": NOW * _NANO,
+    "eventChangeType": 2,
+    "eventChangeDetail": 200,
     "resource": {},
 }
 _CHECKS = [
-    {"Name": "Consistency", "Succeeded": True},
+    {"Name": "Consistency", "Succeeded": True, "Description": "Sums of the ledger are exact"},
     {"Name": "Errors", "Succeeded": False, "DiagnosisMessage": "2 failed"},
 ]
 

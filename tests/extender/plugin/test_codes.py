@@ -1,11 +1,13 @@
-"""Exit codes of explanations."""
+"""Exit codes of explanations, and numbers of events."""
 
 from typing import Any
 
 import pytest
 
+from extender.plugin.commands import cluster
 from extender.plugin.commands.explaining import code_of
 from extender.plugin.outcome import NEVER, OK, WAITS
+from extender.rest.model.events import Change, Detail, EventType
 
 
 def of_pod(standing: str, *codes: str) -> dict[str, Any]:
@@ -31,3 +33,10 @@ def of_pod(standing: str, *codes: str) -> dict[str, Any]:
 )
 def test_only_what_is_known_not_to_wait_ends_with_0(found: dict[str, Any], code: int) -> None:
     assert code_of(found) == code
+
+
+@pytest.mark.rule("REST-38")
+def test_each_number_of_an_event_has_a_name() -> None:
+    assert cluster._DETAILS.keys() == {*Detail} - {Detail.PLAIN}
+    assert cluster._CHANGES.keys() == {*Change}
+    assert cluster._KINDS.keys() == {*EventType}

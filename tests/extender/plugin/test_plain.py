@@ -2,7 +2,10 @@
 
 import pytest
 
+from extender.plugin import printing
+from extender.plugin.asked import Asked
 from extender.plugin.plain import plain
+from extender.plugin.printing import Result, show
 
 
 @pytest.mark.parametrize(
@@ -20,3 +23,29 @@ from extender.plugin.plain import plain
 )
 def test_what_steers_a_terminal_is_escaped(text: str, shown: str) -> None:
     assert plain(text) == shown
+
+
+LONG = "  - end 1 pod, which the queue root.a.with-a-long-name holds 列名列名列名列名"
+
+
+@pytest.mark.parametrize(
+    ("on_terminal", "shown"),
+    [
+        (False, [LONG]),
+        (
+            True,
+            [
+                "  - end 1 pod, which the queue",
+                "    root.a.with-a-long-name holds",
+                "    列名列名列名列名",
+            ],
+        ),
+    ],
+)
+def test_a_terminal_breaks_lines_at_spaces_and_a_pipe_gets_them_whole(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], on_terminal: bool, shown: list[str]
+) -> None:
+    monkeypatch.setattr(printing, "is_terminal", lambda: on_terminal)
+    monkeypatch.setattr(printing, "_columns", lambda: 36)
+    show(Result("Pod", [{}], ["pod/a"], [LONG], single=True), Asked())
+    assert capsys.readouterr().out.splitlines() == shown

@@ -102,7 +102,8 @@ async def test_a_queue_is_closed_and_opened(stage: Stage, capsys: pytest.Capture
 async def test_the_right_to_a_queue_above_is_enough_and_one_beside_is_not(stage: Stage) -> None:
     await begun(stage, "root.b")
     refused, answer = await act(stage, CLOSE)
-    assert (refused, answer["message"], stored(stage)) == (403, "the caller may not do this", [])
+    need = "the caller may not do this: this needs the right to administer root.a, or a queue above it"
+    assert (refused, answer["message"], stored(stage)) == (403, need, [])
     names = [spec["resourceAttributes"].get("name") for _, spec in stage.played.asked[-2:]]
     assert names == ["root.a", "root"]
     assert (await act(stage, {**CLOSE, "queue": "root"}))[0] == 403

@@ -372,6 +372,18 @@ async def test_discovery_names_every_resource_to_known_callers(stage: Stage) -> 
     assert (status, json.loads(text)["openapi"]) == (200, "3.0.0")
 
 
+@pytest.mark.rule("REST-27")
+@pytest.mark.parametrize(("accept", "is_json"), [("application/json, */*", True), ("*/*", False)])
+async def test_kubectl_which_takes_other_types_too_gets_json(
+    stage: Stage, accept: str, is_json: bool
+) -> None:
+    stage.played.rights.add(("alice", "get", "ws/config"))
+    await stage.start()
+    path, headers = f"{ROOT}/ws/v1/config", {**ALICE, "Accept": accept}
+    status, text = await stage.ask("aggregated", path, headers, certificate="proxy-old")
+    assert (status, text.startswith("{")) == (200, is_json)
+
+
 # -- loopback --------------------------------------------------------------------------------------------
 
 
