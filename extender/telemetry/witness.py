@@ -20,6 +20,19 @@ from extender.views.journal import Journal
 from extender.views.recent_plans import RecentPlans
 from extender.views.story import described
 
+_NOTED = frozenset(
+    {
+        on.CycleDue,
+        on.PodObserved,
+        on.PodDeleted,
+        on.PodBound,
+        on.BindFailed,
+        on.PodWoken,
+        on.PodEvicted,
+    }
+)
+"""Types of the events that are noted."""
+
 _EVICTED = {
     EvictionOutcome.DONE: "eviction begun",
     EvictionOutcome.BUDGET: "not evicted: a disruption budget forbids it",
@@ -90,6 +103,8 @@ class DecisionWitness:
         Events that belong to a decision are part of the decision's line.
         """
         self._metrics.yunikorn.learned(event)
+        if type(event) not in _NOTED:
+            return
         match event:
             case on.CycleDue():
                 if self._clock is not None:

@@ -3,8 +3,8 @@
 import sys
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from core.ids import PodUid
 
@@ -26,8 +26,7 @@ _STORY, _LINE = 400, 120
 _SHARED = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class StoryLine:
+class StoryLine(NamedTuple):
     """A line of a story. ``at``: seconds since the epoch. ``times``: number of repetitions in a row."""
 
     at: float
@@ -64,7 +63,7 @@ class Journal:
 
     def note(self, uid: PodUid, what: str, detail: str = "", *, now: float) -> None:
         """Add a line to a pod's story. ``now``: seconds since the epoch."""
-        what, detail = _shared(what[:TEXT]), _shared(detail[:TEXT])
+        what, detail = _shared(what[:TEXT]), _shared(detail[:TEXT]) if detail else ""
         story = self._stories.get(uid)
         if story is None:
             story = self._stories[uid] = []
@@ -80,7 +79,8 @@ class Journal:
         line = StoryLine(now, what, detail, times)
         story.append(line)
         self._bytes += line.bytes
-        self._shorten()
+        if len(self._stories) > self._pods or self._bytes > self._limit:
+            self._shorten()
 
     def story(self, uid: PodUid) -> Sequence[StoryLine]:
         """Lines of a pod's story, oldest first. Empty for an unknown pod."""

@@ -72,7 +72,7 @@ class Allocations:
         """Update the usage of settled pods, and store the final sums of applications that have ended."""
         for uid in uids:
             old, new = self._pods.get(uid), allocated(view, uid)
-            if old != new:
+            if old is not new and old != new:
                 self._move(uid, old, new, now)
         self._note_ended(view)
 
@@ -142,11 +142,12 @@ def _uses_as_much(old: Allocated, new: Allocated) -> bool:
 
 def allocated(view: LedgerView, uid: PodUid) -> Allocated | None:
     """Return a pod's allocation, or None if it is no allocation of an application."""
-    record, charge = view.pod(uid), view.charge_of(uid)
-    if record is None or charge is None or counted_as(charge) is not Counted.ALLOCATION:
+    charge = view.charge_of(uid)
+    if charge is None or counted_as(charge) is not Counted.ALLOCATION:
         return None
-    app = record.membership.application
-    if app is None:
+    record = view.pod(uid)
+    app = record.membership.application if record is not None else None
+    if record is None or app is None:
         return None
     return Allocated(
         app,

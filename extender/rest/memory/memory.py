@@ -28,6 +28,9 @@ from extender.rest.projection.units import total
 REASON_EVERY = 15.0
 """Seconds between two event records about why one pod waits."""
 
+_RECORDED = frozenset({on.ObjectObserved, on.ObjectDeleted, on.ObjectsListed, on.Configured})
+"""Types of the events that are recorded. The changes of pods come from `RestMemory.settled`."""
+
 MOST_REPORTED = 20_000
 """Number of pods for which the time of that record is stored."""
 
@@ -98,6 +101,8 @@ class RestMemory:
 
     def learned(self, event: on.Event, *, now: float) -> None:
         """Record the changes of an event that the ledger has applied."""
+        if type(event) not in _RECORDED:
+            return
         view = self._view()
         match event:
             case on.ObjectObserved(kind, facts) if kind is on.NODES:

@@ -66,6 +66,8 @@ class Recording:
 
     def settled(self, view: LedgerView, uids: Sequence[PodUid], *, now: float) -> None:
         """Record the changes of settled pods and of their applications."""
+        if len(uids) == 1 and self._settled_one(view, uids[0], now):
+            return
         # A new application is recorded before its pods, and an ended one after them.
         touched: set[AppId] = set()
         for uid in uids:
@@ -77,6 +79,22 @@ class Recording:
             self._compare_pod(view, uid, now)
         for app in sorted(left):
             self._compare_app(view, app, now)
+
+    def _settled_one(self, view: LedgerView, uid: PodUid, now: float) -> bool:
+        """Record a pod that stays in its live application, as in nearly all events. False for any other."""
+        record, known = view.pod(uid), self._pods.get(uid)
+        if record is None or record.membership.application is None:
+            return False
+        app = record.membership.application
+        application = view.application(app)
+        if application is None or (known is not None and known.app != app):
+            return False
+        old = self._apps.get(app)
+        if old is None or not _has_not_changed(application, old):
+            self._compare_app(view, app, now)
+        if known is None or not _is_as_known(record, view.charge_of(uid), known):
+            self._compare_pod(view, uid, now)
+        return True
 
     def pass_time(self, view: LedgerView, *, now: float) -> None:
         """Record the states of applications that ended without an event of a pod."""

@@ -14,8 +14,8 @@ from extender.telemetry.yunikorn.families import OTHER
 from extender.telemetry.yunikorn.pod_changes import PodChanges
 from extender.telemetry.yunikorn.totals import Totals, asked_queue
 
-CHECKED_AT_ONCE = 1_000
-"""Applications that are checked in one slice."""
+CHECKED_AT_ONCE, COUNTED_AT_ONCE = 100, 1_000
+"""Applications that are checked each time that time passes, and in one slice of a scrape."""
 
 _ENDS = {AppState.COMPLETED: "completed", AppState.FAILED: "failed"}
 
@@ -62,7 +62,7 @@ class ApplicationChanges:
         """Count the changes of all applications, with pauses."""
         for place, app_id in enumerate([*(each.id for each in self._view().applications()), *self._followed]):
             self.notice(app_id)
-            if place % CHECKED_AT_ONCE == 0:
+            if place % COUNTED_AT_ONCE == 0:
                 yield
 
     def check_some(self) -> None:

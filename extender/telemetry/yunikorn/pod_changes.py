@@ -10,7 +10,7 @@ from core.ledger.view import LedgerView
 from core.workload.states import AppState
 from extender.telemetry.yunikorn.totals import Totals
 
-CHECKED_AT_ONCE = 200
+CHECKED_AT_ONCE = 20
 """Waiting pods that are checked in one slice."""
 
 

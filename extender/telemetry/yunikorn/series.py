@@ -21,6 +21,10 @@ AT_ONCE = 10
 """Queues whose lines form a piece."""
 
 
+_UNCOUNTED = frozenset({on.FilterCalled, on.PodAdmitted, on.BindCalled, on.CycleDue, on.PodWoken})
+"""Types of events that change nothing that is counted, and that come for each pod."""
+
+
 class YuniKornSeries:
     """All of YuniKorn's series. ``queue_names()``: True to export series named after queues (METRIC-18)."""
 
@@ -42,6 +46,8 @@ class YuniKornSeries:
 
     def learned(self, event: on.Event) -> None:
         """Count the changes of an event that the ledger has applied. Cost: O(1), except for a whole list."""
+        if type(event) in _UNCOUNTED:
+            return
         match event:
             case on.PodObserved(pod) | on.PodOffered(pod) | on.PodRead(pod):
                 self._notice(pod.uid)
