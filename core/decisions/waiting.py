@@ -5,7 +5,6 @@ A text for kube-scheduler names no count and no other pod, since every changed t
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import islice
 
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import RequeueReason
@@ -16,7 +15,7 @@ from core.sentences import amounts_phrase, other_pods
 from core.workload.nodes.affinity import why_not
 
 NODES_READ = 200
-"""Most nodes that are read for one sentence, since a verb waits for it."""
+"""Nodes of a cluster, at most, that are read for one sentence, since a verb waits for it."""
 
 _REQUEUED = {
     RequeueReason.BACK_OFF: "its last turn led to no node, so it backs off for a moment",
@@ -70,20 +69,25 @@ def _named(view: LedgerView, record: PodRecord) -> tuple[str, str, str]:
 
 
 def _nowhere(view: LedgerView, record: PodRecord) -> str:
-    """Return a sentence such as ``fits on no node that its affinity admits``, with counts of other nodes."""
+    """Return a sentence such as ``fits on no node that its affinity admits``, with counts of other nodes.
+
+    Only a small cluster's nodes are read, and none after the first one that would take it.
+    """
     facts, counts = record.facts, Counter[str]()
-    for name, node in islice(view.nodes.items(), NODES_READ):
+    size = amounts_phrase(dict(facts.size.items()))
+    needs = f"it needs {size}, which no node has free for it"
+    if len(view.nodes) > NODES_READ:
+        return needs
+    wanted = [(each, amount) for each, amount in facts.size.items() if amount > 0]
+    for name, node in view.nodes.items():
         reason = why_not(node, facts.constraints)
         free = view.free_on(name)
-        if not reason and all(
-            amount <= free.get(each, 0) for each, amount in facts.size.items() if amount > 0
-        ):
-            reason = "free"
+        if not reason and all(amount <= free.get(each, 0) for each, amount in wanted):
+            return needs
         counts[reason] += 1
-    size = amounts_phrase(dict(facts.size.items()))
     unfit = _counted((phrase, counts[reason]) for reason, phrase in _UNFIT.items())
-    if not unfit or len(view.nodes) > NODES_READ or counts["free"]:
-        return f"it needs {size}, which no node has free for it"
+    if not unfit:
+        return needs
     if not counts[""]:
         return f"no node admits it: {unfit}"
     which = "its affinity admits" if counts["affinity"] else "admits it"

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.decisions.explain import explain
+from core.decisions.waiting import NODES_READ
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
@@ -13,6 +14,7 @@ from core.workload.nodes.affinity import Constraints
 from core.workload.nodes.node import Taint
 from core.workload.pod import OWN_GATE
 from tests.builders import START, make_ledger, make_node, make_partition, make_pod, make_queue, reserved_on
+from tests.effort import effort
 
 
 def message(ledger: Ledger, name: str) -> str:
@@ -70,6 +72,20 @@ def test_e5_an_ask_that_no_node_takes_is_explained_by_reason() -> None:
     )
     asks(ledger, "nowhere", cpu=1, constraints=Constraints(selector=(("zone", "c"),)))
     assert message(ledger, "nowhere") == "no node admits it: 2 not admitted by its affinity, 1 tainted"
+
+
+@pytest.mark.rule("CYC-2")
+def test_e5_nodes_are_read_for_a_sentence_only_where_few_may_be_counted() -> None:
+    tainted = [
+        replace(make_node(f"n{at}", cpu=1000), taints=(Taint("k", "v", "NoSchedule"),))
+        for at in range(NODES_READ + 1)
+    ]
+    few, many = on_nodes(*tainted[1:]), on_nodes(*tainted)
+    for ledger in (few, many):
+        asks(ledger, "waits", cpu=500)
+    assert message(few, "waits") == f"no node admits it: {NODES_READ} tainted"
+    assert message(many, "waits") == "it needs 500m cpu, which no node has free for it"
+    assert 3 * effort(lambda: message(many, "waits")) < effort(lambda: message(few, "waits"))
 
 
 @pytest.mark.rule("CYC-6")
