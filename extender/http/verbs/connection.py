@@ -30,6 +30,9 @@ SOON = 0.05
 
 _HEAD = "HTTP/1.1 {} {}\r\nContent-Type: application/json\r\nContent-Length: "
 _HEADS = {each.value: _HEAD.format(each.value, each.phrase).encode() for each in HTTPStatus}
+# Most headers are none of those that are read, which their length shows.
+_LENGTHS_READ = frozenset(map(len, (b"content-length", b"content-encoding", b"expect")))
+_TOO_LONG = "the head is too long"
 _ALLOWED = b"\r\nAllow: POST"
 _CLOSES = b"\r\nConnection: close"
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -130,13 +133,19 @@ class Connection(asyncio.Protocol):
         """Note a part of the target."""
         assert self._request is not None  # noqa: S101 - the parser has begun one
         self._request.url += url
-        self._count(len(url))
+        self._head += len(url)
+        if self._head > MOST_OVERHEAD:
+            raise ValueError(_TOO_LONG)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Note the few headers that matter."""
         request = self._request
         assert request is not None  # noqa: S101 - as above
-        self._count(len(name) + len(value))
+        self._head += len(name) + len(value)
+        if self._head > MOST_OVERHEAD:
+            raise ValueError(_TOO_LONG)
+        if len(name) not in _LENGTHS_READ:
+            return
         match name.lower():
             case b"content-length":
                 request.length = int(value)
@@ -166,11 +175,6 @@ class Connection(asyncio.Protocol):
         assert self._request is not None  # noqa: S101 - as above
         self._overhead = self._allowance = 0
         self._request.content.end()
-
-    def _count(self, size: int) -> None:
-        self._head += size
-        if self._head > MOST_OVERHEAD:
-            raise ValueError("the head is too long")
 
     # -- answers -----------------------------------------------------------------------------------------
 

@@ -16,6 +16,8 @@ MOST_HEADERS = 64 * 2**10
 """Bytes of the headers of an answer."""
 
 _READ = (b"date", b"retry-after")
+# Most headers are neither, which their length shows.
+_LENGTHS_READ = frozenset(map(len, _READ))
 
 
 class Answer(NamedTuple):
@@ -115,7 +117,7 @@ class Channel(asyncio.Protocol):
         self._headers += len(name) + len(value)
         if self._headers > MOST_HEADERS:
             self._fail(f"headers of more than {MOST_HEADERS} bytes")
-        elif (key := name.lower()) in _READ:
+        elif len(name) in _LENGTHS_READ and (key := name.lower()) in _READ:
             self._found[key] = value.decode("latin-1")
 
     def on_body(self, part: bytes) -> None:
@@ -135,6 +137,7 @@ class Channel(asyncio.Protocol):
         if waiting is None or waiting.done():
             self._fail("an answer that nothing asked for")
             return
-        date, retry = (self._found.get(name, "") for name in _READ)
-        waiting.set_result(Answer(status, b"".join(self._body), date, retry))
+        found = self._found
+        answer = Answer(status, b"".join(self._body), found.get(b"date", ""), found.get(b"retry-after", ""))
+        waiting.set_result(answer)
         self.used_at = asyncio.get_running_loop().time()
