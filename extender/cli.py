@@ -261,12 +261,15 @@ def _test(arguments: argparse.Namespace) -> int:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    from extender.app import Options, serve
-    from extender.front_door import DoorPlaces
-    from extender.http.access.mutual_tls import MutualTls
-    from extender.http.access.rotating_tls import ServingFiles
-    from extender.http.server import Address
-    from extender.telemetry.logs import configure_logs
+    from extender.host.garbage_collector import without_collections
+
+    with without_collections():
+        from extender.app import Options, serve
+        from extender.front_door import DoorPlaces
+        from extender.http.access.mutual_tls import MutualTls
+        from extender.http.access.rotating_tls import ServingFiles
+        from extender.http.server import Address
+        from extender.telemetry.logs import configure_logs
 
     try:
         overrides, tls = _overrides(arguments), _tls_files(arguments)

@@ -1,6 +1,6 @@
 """Address of the API server, TLS context and Authorization header, with their renewal.
 
-Only this module imports kubernetes_asyncio, for kubeconfigs, exec plugins and service accounts. The library's
+Only this module uses kubernetes_asyncio, for kubeconfigs, exec plugins and service accounts. The library's
 models, watches and leader election are not used (DESIGN-11).
 """
 
@@ -14,13 +14,16 @@ from pathlib import Path
 from typing import Protocol, Self
 
 import yaml
-from kubernetes_asyncio.client import Configuration
-from kubernetes_asyncio.config import ConfigException
-from kubernetes_asyncio.config.incluster_config import load_incluster_config
-from kubernetes_asyncio.config.kube_config import KubeConfigLoader, load_kube_config
 from yarl import URL
 
 from extender.kube.connection.api import CredentialsError, redacted
+from extender.kube.connection.library import (
+    ConfigException,
+    Configuration,
+    KubeConfigLoader,
+    load_incluster_config,
+    load_kube_config,
+)
 
 _RENEW_EVERY = 60.0
 _LOAD_TIMEOUT = 30.0

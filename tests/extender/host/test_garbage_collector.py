@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from extender.host.garbage_collector import freeze_survivors, unfreeze
+from extender.host.garbage_collector import freeze_survivors, unfreeze, without_collections
 
 
 class Thing:
@@ -66,3 +66,22 @@ def test_it_can_be_undone() -> None:
     thing = Thing()
     gc.collect()
     assert id(thing) in collected()
+
+
+def test_imports_are_not_collected_among_and_what_they_made_is_never_visited() -> None:
+    counts = [each["collections"] for each in gc.get_stats()]
+    with without_collections():
+        made = [Thing() for _ in range(10_000)]
+    assert [each["collections"] for each in gc.get_stats()] == counts
+    assert not {id(each) for each in made} & collected()
+    assert gc.isenabled()
+
+
+def test_collections_that_were_off_stay_off() -> None:
+    gc.disable()
+    try:
+        with without_collections():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
