@@ -4,7 +4,8 @@ import sys
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+
+import msgspec
 
 from core.ids import PodUid
 
@@ -26,7 +27,7 @@ _STORY, _LINE = 400, 120
 _SHARED = 4096
 
 
-class StoryLine(NamedTuple):
+class StoryLine(msgspec.Struct, frozen=True, gc=False):
     """A line of a story. ``at``: seconds since the epoch. ``times``: number of repetitions in a row."""
 
     at: float

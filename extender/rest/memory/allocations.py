@@ -4,7 +4,8 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import NamedTuple
+
+import msgspec
 
 from core.ids import AppId, NodeName, PodUid
 from core.ledger.view import LedgerView
@@ -22,8 +23,8 @@ ENDED = 10_000
 """Number of ended applications that are remembered. The oldest are dropped first."""
 
 
-class Allocated(NamedTuple):
-    """A pod while it is an allocation."""
+class Allocated(msgspec.Struct, frozen=True, gc=False):
+    """A pod while it is an allocation. The garbage collector ignores it, as it cannot contain cycles."""
 
     app: AppId
     size: Resource

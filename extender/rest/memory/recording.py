@@ -7,6 +7,8 @@ The ledger reports after each event which pods it has settled. Some states of ap
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.view import LedgerView
@@ -23,8 +25,8 @@ RESTLESS = frozenset({AppState.COMPLETING, AppState.STARTING, AppState.FAILING, 
 """States that may end without an event of a pod."""
 
 
-class KnownPod(NamedTuple):
-    """Last known state of a pod."""
+class KnownPod(msgspec.Struct, frozen=True, gc=False):
+    """Last known state of a pod. The garbage collector ignores it, since it cannot contain cycles."""
 
     #: Charge of the pod. The ledger replaces a charge that changes.
     charge: Charge
