@@ -20,7 +20,7 @@ from extender.engine.engine import CLEAN_EVERY, Engine
 from extender.engine.outward import Outward
 from extender.first_queues import FirstQueues
 from extender.front_door import DoorPlaces, FrontDoor
-from extender.host.clocks import call_later, clock_of_host, steady_clock
+from extender.host.clocks import call_later, clock_of_host, every, steady_clock
 from extender.host.garbage_collector import freeze_survivors, unfreeze
 from extender.host.user_groups import HostGroups
 from extender.http.access.mutual_tls import MutualTls
@@ -58,6 +58,9 @@ from extender.wire.kinds import DAEMON_SETS
 
 TICK = 0.1
 """Seconds between two checks for expired timers. A turn's lease may be too long by this much."""
+
+NOTED_EVERY = 0.5
+"""Seconds between two looks at what changes without an event of the ledger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +256,9 @@ class App:
             group.create_task(self._offers.take())
             group.create_task(self._administration.run())
             group.create_task(self._feeds.run())
-            group.create_task(self._run_timers())
+            group.create_task(every(TICK, self.engine.pass_time))
+            group.create_task(every(NOTED_EVERY, self._note))
+            group.create_task(every(CLEAN_EVERY, self.engine.clean))
             group.create_task(self._become_ready())
             group.create_task(self.front_door.run())
             group.create_task(self._auditing.run())
@@ -321,21 +326,15 @@ class App:
         self.synced.set()
         self._log.info("Paddock is ready", pods=sum(1 for _ in self.engine.view.pods()))
 
-    async def _run_timers(self) -> None:
-        cleaned = self._clock()
-        while True:
-            await asyncio.sleep(TICK)
-            self.engine.pass_time()
-            self._rest.pass_time()
-            self._missing_notice.check()
-            if self._clock() - cleaned >= CLEAN_EVERY:
-                cleaned = self._clock()
-                self.engine.clean()
-            self.metrics.daemon_sets.set(self._feeds.of(DAEMON_SETS).synced.is_set())
-            self.metrics.leading.set(self._leadership.held)
-            self._reporting.clock_differs(self._client.clock_skew)
-            self.engine.compare_clocks(self._client.clock_skew + time.time() - self._clock())
-            self._reporting.rights_missing(self._client.missing_rights.current())
+    def _note(self) -> None:
+        """Note what changes without an event of the ledger, for metrics, reports and the REST interface."""
+        self._rest.pass_time()
+        self._missing_notice.check()
+        self.metrics.daemon_sets.set(self._feeds.of(DAEMON_SETS).synced.is_set())
+        self.metrics.leading.set(self._leadership.held)
+        self._reporting.clock_differs(self._client.clock_skew)
+        self.engine.compare_clocks(self._client.clock_skew + time.time() - self._clock())
+        self._reporting.rights_missing(self._client.missing_rights.current())
 
     def _verbs_of(self, door: Door) -> VerbsServer:
         verbs = self._verbs

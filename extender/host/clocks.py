@@ -19,3 +19,10 @@ def clock_of_host() -> float:
 def call_later(seconds: float, call: Callable[[], None]) -> object:
     """Call back on the running event loop after some seconds."""
     return asyncio.get_running_loop().call_later(seconds, call)
+
+
+async def every(seconds: float, call: Callable[[], None]) -> None:
+    """Call again and again, with pauses of some seconds, until cancelled."""
+    while True:
+        await asyncio.sleep(seconds)
+        call()
