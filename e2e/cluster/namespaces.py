@@ -4,9 +4,14 @@ From Kubernetes' pkg/controller/namespace/deletion/namespaced_resources_deleter.
 their objects, and remove the finalizer once no kind is unknown and nothing is left.
 """
 
+import asyncio
+import time
+
 from e2e.cluster.client import ApiFailure, Cluster, path_of
 
 FINALIZER = "kubernetes"
+_PATIENCE, _PAUSE = 15.0, 0.5
+"""Seconds for which the controller's retries are played, and between two of them."""
 
 
 async def kinds_of(cluster: Cluster) -> list[str]:
@@ -26,11 +31,26 @@ async def kinds_of(cluster: Cluster) -> list[str]:
     ]
 
 
+async def kinds_after_retries(cluster: Cluster) -> list[str]:
+    """Kinds as the controller finds them, which tries again.
+
+    A group whose APIService was deleted is named a moment longer. Raises `ApiFailure` if one stays unknown.
+    """
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return await kinds_of(cluster)
+        except ApiFailure:
+            if time.monotonic() > until:
+                raise
+        await asyncio.sleep(_PAUSE)
+
+
 async def delete_namespace(cluster: Cluster, name: str) -> None:
-    """Delete a namespace with all that it holds. Raises `ApiFailure` if a kind is unknown, as it blocks."""
+    """Delete a namespace with all that it holds. Raises `ApiFailure` if a kind stays unknown."""
     path = path_of("Namespace", name=name)
     await cluster.request("DELETE", path)
-    kinds = await kinds_of(cluster)
+    kinds = await kinds_after_retries(cluster)
     for kind in kinds:
         where = kind.format(name)
         await cluster.request("DELETE", where, {"gracePeriodSeconds": 0})

@@ -5,7 +5,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from e2e.programs.helm import HELM
 
 _BLOCK = re.compile(r"^ *```sh\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 _DEADLINE = 150.0
+_PATIENCE, _PAUSE = 30.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,14 @@ class Reader:
                 print(f"replaced: {name} by {here}: tests use ports that are free")
             text = text.replace(name, here)
         return await self._typed(text) if text else ""
+
+    async def run_until(self, command: str, holds: Callable[[str], bool]) -> str:
+        """Run a command until it prints what is wanted, as a reader does with figures of the moment."""
+        until = time.monotonic() + _PATIENCE
+        while not holds(printed := await self.run(command)):
+            assert time.monotonic() < until, f"{command}\nafter {_PATIENCE} s still prints:\n{printed}"
+            await asyncio.sleep(_PAUSE)
+        return printed
 
     def check_replaced(self) -> None:
         """Assert that the page still has every command that is replaced."""

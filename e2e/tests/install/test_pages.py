@@ -74,15 +74,23 @@ MIGRATION = (
 YUNIKORN = "yunikorn"
 DEPLOYMENTS = ("yunikorn-scheduler", "yunikorn-admission-controller")
 DEFAULTS = {"service.schedulingInterval": "1s"}
+NAMED = (
+    *(f"{each}.kueue.x-k8s.io" for each in ("clusterqueues", "cohorts", "localqueues")),
+    "elasticquotas.scheduling.x-k8s.io",
+)
 CONFIGS = {"queues.yaml": document({"team": {"max": {"vcore": "2"}}})}
 
 
 async def test_the_migration_from_yunikorn(cluster: Cluster, kubelet: StubKubelet, tmp_path: Path) -> None:
-    """YuniKorn is played by its objects: Deployments, ConfigMaps, webhooks, a release of Helm, pods."""
+    """YuniKorn is played by its objects: Deployments, ConfigMaps, webhooks, a release of Helm, pods.
+
+    A pod of the page before may still have a node here, until its grace of 30 s is over.
+    """
     page, stop = "how-to/migrate-from-yunikorn.md", "## 6. Compare"
     reader = Reader(cluster.control_plane.kubeconfig("admin"), tmp_path, MIGRATION)
     await cluster.add_nodes(1)
-    await _play_yunikorn(cluster, Shell(cluster, tmp_path))
+    shell = Shell(cluster, tmp_path)
+    await _play_yunikorn(cluster, shell)
     on_node = {"nodeName": "n1"}
     await cluster.create_pod("runs", queue="root.team", app="a", spec=on_node)
     for name in ("waits", "waits-too"):
@@ -90,16 +98,17 @@ async def test_the_migration_from_yunikorn(cluster: Cluster, kubelet: StubKubele
     printed = [await reader.run(each) for each in commands_of(page, before=stop)]
     assert "no problems" in printed[1]
     assert "name: yunikorn-configs" in printed[3]
-    async with PodCache(cluster) as pods, deployed(cluster, tmp_path) as paddock:
+    async with PodCache(cluster, cluster.namespace) as pods, deployed(cluster, tmp_path) as paddock:
         reader.texts = {"localhost:10291": f"localhost:{paddock.admin_port}"}
         await pods.until(lambda: len(pods.bound()) == 2, "one more is placed, by the same label")
-        metrics, audit = [
-            await reader.run(each)
-            for each in commands_of(page, after=stop, before="## Come from Kueue or ElasticQuota")
-        ][-2:]
-        assert 'paddock_queue_allocated{queue="root.team",resource="vcore"} 2000' in metrics
-        assert json.loads(audit)["drifts"] == []
-    await _play_quotas(cluster)
+        forwards, shows_metrics, audits = commands_of(
+            page, after=stop, before="## Come from Kueue or ElasticQuota"
+        )
+        await reader.run(forwards)
+        allocated = 'paddock_queue_allocated{queue="root.team",resource="vcore"} 2000'
+        await reader.run_until(shows_metrics, lambda printed: allocated in printed)
+        assert json.loads(await reader.run(audits))["drifts"] == []
+    await _play_quotas(cluster, shell)
     for command in commands_of(page, after="## Come from Kueue or ElasticQuota"):
         await reader.run(command)
     assert "name: default" in (tmp_path / "my-queues.yaml").read_text()
@@ -130,8 +139,11 @@ async def _play_yunikorn(cluster: Cluster, shell: Shell) -> None:
     await shell.helm("install", YUNIKORN, "yunikorn", "--namespace=yunikorn", "--values=of-yunikorn.yaml")
 
 
-async def _play_quotas(cluster: Cluster) -> None:
-    """Definitions of Kueue and of scheduler-plugins that take any field, and an object of each."""
+async def _play_quotas(cluster: Cluster, shell: Shell) -> None:
+    """Definitions of Kueue and of scheduler-plugins that take any field, and an object of each.
+
+    An API server serves a kind a moment before it names it to kubectl.
+    """
     kueue, plugins = ("kueue.x-k8s.io", "v1beta1"), ("scheduling.x-k8s.io", "v1alpha1")
     quota = {"name": "cpu", "nominalQuota": "4"}
     flavors = [{"coveredResources": ["cpu"], "flavors": [{"name": "f", "resources": [quota]}]}]
@@ -153,7 +165,13 @@ async def _play_quotas(cluster: Cluster) -> None:
             except ApiFailure:
                 return False
 
-        await eventually(is_made, f"{kind} is served")
+        await eventually(is_made, f"{kind} is served", timeout=60)
+
+    async def are_named() -> bool:
+        named = await shell.kubectl("api-resources", "--no-headers", "--output=name")
+        return all(each in named.split() for each in NAMED)
+
+    await eventually(are_named, "kubectl knows the kinds", timeout=60)
 
 
 def _definition(group: str, version: str, kind: str, *, namespaced: bool) -> Object:

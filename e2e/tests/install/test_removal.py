@@ -16,7 +16,7 @@ import pytest
 import pytest_asyncio
 
 from e2e.cluster.client import ApiFailure, Cluster, Object, node_of, path_of
-from e2e.cluster.namespaces import delete_namespace, exists, kinds_of
+from e2e.cluster.namespaces import delete_namespace, exists, kinds_after_retries, kinds_of
 from e2e.cluster.watching import PodCache
 from e2e.programs.control_plane import ControlPlane
 from e2e.programs.paddock import NURSERY
@@ -183,7 +183,7 @@ async def test_helm_alone_leaves_gates_and_placeholders_that_a_removal_takes_lat
     shell = Shell(cluster, tmp_path)
     await used(cluster, shell)
     await shell.helm("uninstall", "paddock", f"--namespace={NAMESPACE}")
-    assert await kinds_of(cluster)
+    assert await kinds_after_retries(cluster)
 
     await eventually(lambda: _is_plain(cluster), "new pods are as their users write them", timeout=60)
     assert _node(pods, "runs") == "n1"
@@ -221,7 +221,7 @@ async def _is_taken(cluster: Cluster) -> bool:
 
 async def nothing_is_held(cluster: Cluster, pods: PodCache, shell: Shell) -> None:
     """The cluster's plain kube-scheduler places what waits, and new pods are as their users write them."""
-    assert await kinds_of(cluster)
+    assert await kinds_after_retries(cluster)
     assert "paddock.dev" not in await shell.kubectl("api-resources", "--no-headers")
     assert not await cluster.is_mutated()
     assert _placeholders(pods) == []
