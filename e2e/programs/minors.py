@@ -31,6 +31,13 @@ def folder_of(version: str) -> Path:
     return CACHE if version == kubernetes_version() else MINORS / version
 
 
+def beta_flags(minor: int) -> tuple[str, ...]:
+    """Flags with which an API server of a minor serves MutatingAdmissionPolicy v1beta1. 1.33 has none."""
+    served = "--runtime-config=admissionregistration.k8s.io/v1beta1=true"
+    gate = "--feature-gates=MutatingAdmissionPolicy=true"
+    return {33: (), 34: (served, gate), 35: (served, gate)}.get(minor, (served,))
+
+
 def build(version: str) -> Path:
     """Build the programs of a version unless they are there, and return their folder. Raises `NoBinary`.
 

@@ -47,7 +47,13 @@ def values_of(by: str, form: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(("by", "form"), [("webhook", "prioritize"), ("policies", "scoped")])
+@pytest.mark.parametrize(
+    ("by", "form"),
+    [
+        pytest.param("webhook", "prioritize", marks=pytest.mark.matrix),
+        pytest.param("policies", "scoped", marks=[pytest.mark.matrix, pytest.mark.mutating_policies]),
+    ],
+)
 async def test_pods_of_the_system_and_of_paddock_start(
     cluster: Cluster, tmp_path: Path, by: str, form: str
 ) -> None:

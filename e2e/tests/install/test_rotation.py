@@ -208,6 +208,7 @@ async def _succeeds(call: Callable[[], Awaitable[bytes]]) -> bool:
     return True
 
 
+@pytest.mark.matrix
 async def test_no_call_fails_while_certificates_are_replaced(cluster: Cluster, tmp_path: Path) -> None:
     scene, load = Scene(cluster, tmp_path), Load()
     try:
