@@ -8,7 +8,8 @@ the images, the kubelet, the network of the cluster, and for `kubeadm` and `serv
 import asyncio
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -78,24 +79,32 @@ async def test_a_pod_is_held_released_and_placed(
     async with Installation(cluster, egress, tmp_path, {**_GATED, **MODES[mode]}) as installed:
         await cluster.add_nodes(1)
         await eventually(cluster.is_mutated, "pods are gated", timeout=60)
-        for name in ("first", "second"):
-            await cluster.create_pod(name, queue="root.a", app=name)
-        try:
+        async with _told(installed, pods, ("first", "second")):
+            for name in ("first", "second"):
+                await cluster.create_pod(name, queue="root.a", app=name)
             await pods.until(lambda: _admission(pods.named("second")) == "QuotaExceeded", "the second waits")
-        except AssertionError as error:
-            error.add_note(await paddock_of(installed.pods).story(cluster.namespace, "second"))
-            error.add_note(str(pods.named("second")))
-            raise
-        await pods.until(lambda: _node(pods.named("first")) == "n1", "the first is placed")
-        assert _node(pods.named("second")) == ""
-        await cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": document(MORE)})
-        await pods.until(lambda: _node(pods.named("second")) == "n1", "the second is placed")
+            await pods.until(lambda: _node(pods.named("first")) == "n1", "the first is placed")
+            assert _node(pods.named("second")) == ""
+            await cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": document(MORE)})
+            await pods.until(lambda: _node(pods.named("second")) == "n1", "the second is placed")
         paddock = paddock_of(installed.pods)
         assert await paddock.answer("paddock", "livenessProbe")
         assert await paddock.answer("paddock", "readinessProbe")
         assert "forbidden" not in paddock.programs["paddock"].log.read_text().lower()
     await _forget_queues(cluster)
     await eventually(lambda: _is_plain(cluster), "pods are gated no more", timeout=60)
+
+
+@asynccontextmanager
+async def _told(installed: Installation, pods: PodCache, names: Sequence[str]) -> AsyncIterator[None]:
+    """Add to a failure what Paddock did with each pod, and the pod itself."""
+    try:
+        yield
+    except AssertionError as error:
+        for name in names:
+            error.add_note(await paddock_of(installed.pods).story(installed.cluster.namespace, name))
+            error.add_note(str(pods.named(name)))
+        raise
 
 
 async def _is_plain(cluster: Cluster) -> bool:
