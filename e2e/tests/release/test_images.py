@@ -1,7 +1,9 @@
 """The images of a release: what the chart names, what a mirror gets, and the layout in a registry."""
 
+import hashlib
 import json
 import os
+import shutil
 import subprocess
 import tarfile
 import time
@@ -13,11 +15,12 @@ from typing import Any
 import pytest
 import yaml
 
+from e2e.programs.binaries import ROOT
 from e2e.programs.helm import HELM
 from e2e.programs.minors import versions
 from e2e.programs.processes import free_port
 from e2e.tests.release.crane import CRANE, is_built
-from manifests.release.build import LAYOUT, LIST, MIRROR
+from manifests.release.build import LAYOUT, LIST, MIRROR, SUMS
 from manifests.release.chart import package_name
 from manifests.release.check import IMAGE
 from manifests.release.images import KUBERNETES
@@ -161,6 +164,28 @@ def test_a_registry_takes_the_layout_and_both_images_are_valid(
     crane("export", "--platform=linux/arm64", name, tmp_path / "exported.tar")
     with tarfile.open(tmp_path / "exported.tar") as exported:
         assert {"usr/bin/paddock", "usr/lib/ld-linux-aarch64.so.1"} <= set(exported.getnames())
+
+
+def test_the_image_is_published_as_the_list_names_it(release: Path, source: str, tmp_path: Path) -> None:
+    """A registry takes the image from crane. Since cosign and gh are played, nothing is signed."""
+    dist, name = tmp_path / "dist", f"{source}/published/paddock"
+    shutil.copytree(release, dist)
+    text, sums = ((dist / each).read_text() for each in (LIST, SUMS))
+    before, after = (hashlib.sha256(each.encode()).hexdigest() for each in (text, text.replace(IMAGE, name)))
+    (dist / LIST).write_text(text.replace(IMAGE, name))
+    (dist / SUMS).write_text(sums.replace(before, after))
+    played = {"CRANE": f"{CRANE} --insecure", "COSIGN": "echo cosign", "GH": "echo gh"}
+    done = subprocess.run(
+        [ROOT / "manifests" / "release" / "publish.sh", dist, f"v{version()}"],
+        env=os.environ | played,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    digest = crane("digest", f"{name}:{version()}")
+    assert f"{name}:{version()}@{digest}" in listed(dist)
+    assert f"cosign sign --yes --recursive {name}@{digest}" in done.stdout
 
 
 @pytest.mark.parametrize("kubernetes", ["", "v1.34.9"])
