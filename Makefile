@@ -88,8 +88,8 @@ chart: helm
 e2e: control-plane helm definitions crane release-check
 	$(BIN)/pytest e2e $(TIER_$(TIER)) --numprocesses=$(WORKERS) --dist=loadgroup --timeout=240 --durations=10 -rfEP
 
-# Builds the control plane of each minor version of Kubernetes once, and runs the smoke tier and an installation of
-# each mode there. MINORS names versions, such as v1.33.13; all by default.
+# Builds the control plane of each minor version of Kubernetes once, and runs the smoke tier, an installation of each
+# mode, and whatever else depends on the version there. MINORS names versions, such as v1.33.13; all by default.
 matrix: control-plane helm
 	$(BIN)/python -m e2e.matrix $(MINORS)
 

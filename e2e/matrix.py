@@ -1,4 +1,4 @@
-"""`make matrix`: the smoke tier and an installation of each mode, on every minor version of Kubernetes.
+"""`make matrix`: the smoke tier, and tests with the mark `matrix`, on every minor version of Kubernetes.
 
 The versions that `e2e.programs.minors` names are built once. Prints a row of a table for each.
 """

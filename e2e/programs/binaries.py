@@ -91,11 +91,16 @@ def kubernetes_flags(version: str = "") -> str:
     return f"-s -w -X {base}.gitVersion={found} -X {base}.gitMajor={major} -X {base}.gitMinor={minor}"
 
 
-def minor_of_programs() -> int:
-    """The minor version of the kube-scheduler that a run starts, such as 36."""
+def version_of_programs() -> str:
+    """The version of the kube-scheduler that a run starts, such as `1.36.2`."""
     command = [str(binary("kube-scheduler")), "--version"]
     shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return int(shown.split(".")[1])
+    return shown.strip().rpartition(" v")[2]
+
+
+def minor_of_programs() -> int:
+    """The minor version of the kube-scheduler that a run starts, such as 36."""
+    return int(version_of_programs().split(".")[1])
 
 
 def _lacking() -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Recorded requests of real kube-schedulers, sent again over HTTP. Each version has a folder of files."""
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
+from e2e.programs.minors import versions
 from extender.wire.calls.extender_v1 import whole_pod_from
 from extender.wire.translate import pod_from
 from tests.builders import charges, make_ledger, make_queue
@@ -49,9 +51,11 @@ def answered_nodes(answer: dict[str, Any]) -> list[str]:
     )
 
 
-def test_there_are_payloads_of_both_modes() -> None:
-    assert {path.parent.name for path in FILES} == {"names", "nodes"}
-    assert {path.stem for path in FILES} == {"filter", "prioritize", "preempt", "bind"}
+def test_there_is_a_payload_of_each_verb_in_both_modes_and_each_minor_version() -> None:
+    folders = [f"kube-scheduler-{version.removeprefix('v')}" for version in versions()]
+    expected = product(folders, ("names", "nodes"), ("bind", "filter", "preempt", "prioritize"))
+    found = [path.relative_to(PAYLOADS).with_suffix("").parts for path in FILES]
+    assert sorted(found) == sorted(expected)
 
 
 @pytest.mark.parametrize("path", FILES, ids=mode_id)
@@ -73,7 +77,7 @@ async def test_every_payload_is_answered_without_a_fault(path: Path) -> None:
 @pytest.mark.parametrize("mode", MODES, ids=mode_id)
 async def test_a_pod_from_filter_to_bind(mode: Path) -> None:
     rig = rig_for_payloads()
-    body = json.loads(payload(mode / "filter.json"))
+    body, asked = json.loads(payload(mode / "filter.json")), json.loads(payload(mode / "bind.json"))
     async with serving(answers_of(rig)) as door:
         _, filtered = await door.post("filter", json.dumps(body).encode())
         assert answered_nodes(filtered) == offered_nodes(body)
@@ -81,7 +85,7 @@ async def test_a_pod_from_filter_to_bind(mode: Path) -> None:
         _, bound = await door.post("bind", payload(mode / "bind.json"))
         assert bound == {}
     (posted,) = rig.api.posted
-    assert (posted.uid, posted.node) == (body["Pod"]["metadata"]["uid"], "n0")
+    assert (posted.uid, posted.node) == (body["Pod"]["metadata"]["uid"], asked["Node"])
     blue = rig.engine.view.tree.get("root.tenants.blue")
     assert blue is not None
     assert blue.allocated.get("vcore") == pod_of(body).size.get("vcore") > 0

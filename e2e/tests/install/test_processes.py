@@ -79,7 +79,7 @@ async def test_a_pod_is_held_released_and_placed(
     async with Installation(cluster, egress, tmp_path, {**_GATED, **MODES[mode]}) as installed:
         await cluster.add_nodes(1)
         await eventually(cluster.is_mutated, "pods are gated", timeout=60)
-        async with _told(installed, pods, ("first", "second")):
+        async with _with_stories(installed, pods, ("first", "second")):
             for name in ("first", "second"):
                 await cluster.create_pod(name, queue="root.a", app=name)
             await pods.until(lambda: _admission(pods.named("second")) == "QuotaExceeded", "the second waits")
@@ -96,7 +96,7 @@ async def test_a_pod_is_held_released_and_placed(
 
 
 @asynccontextmanager
-async def _told(installed: Installation, pods: PodCache, names: Sequence[str]) -> AsyncIterator[None]:
+async def _with_stories(installed: Installation, pods: PodCache, names: Sequence[str]) -> AsyncIterator[None]:
     """Add to a failure what Paddock did with each pod, and the pod itself."""
     try:
         yield
