@@ -9,9 +9,12 @@ import pytest_asyncio
 import yaml
 
 from e2e.cluster.client import ApiFailure, Cluster, path_of
+from e2e.programs.control_plane import ControlPlane
 from e2e.programs.paddock import PaddockProcess
 from e2e.stands.stand import CONFIG_MAP, NAMESPACE, document, eventually, eventually_equal
 from e2e.tests.install.commands import CommandFailed, Shell
+
+pytestmark = pytest.mark.xdist_group("chart")
 
 _ON = {"enabled": True}
 OPTIONS: Mapping[str, Any] = {
@@ -31,12 +34,18 @@ FIRST, EDITED = ({"a": {"max": {"vcore": each}}} for each in ("2", "3"))
 QUEUES = {"queues.yaml": "partitions: [{name: default, queues: [{name: root}]}]\n"}
 
 
+@pytest_asyncio.fixture(loop_scope="session", scope="module")
+async def control_plane() -> AsyncIterator[ControlPlane]:
+    """In place of the one of all tests, on which others leave roles and queues."""
+    async with ControlPlane() as running, Cluster(running) as cluster:
+        await cluster.ensure_namespace(NAMESPACE)
+        yield running
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def shell(cluster: Cluster, tmp_path: Path) -> AsyncIterator[Shell]:
     """A shell. Before and after the test the API server has no object of the chart."""
-    await cluster.ensure_namespace(NAMESPACE)
     made = Shell(cluster, tmp_path)
-    await _remove_what_others_left(made)
     yield made
     if (tmp_path / "all.yaml").exists():
         await made.kubectl("delete", "-f", "all.yaml", "--ignore-not-found", "--wait=false")
@@ -45,16 +54,6 @@ async def shell(cluster: Cluster, tmp_path: Path) -> AsyncIterator[Shell]:
         return not await cluster.is_mutated()
 
     await eventually(is_plain, "the policies are in force no more")
-
-
-async def _remove_what_others_left(shell: Shell) -> None:
-    """Other tests of this API server apply roles of the chart with subjects of their own, and queues."""
-    for values in MODES.values():
-        await rendered(shell, {**OPTIONS, **values, "queues": {"initial": document(FIRST)}})
-        await shell.kubectl("delete", "-f", "all.yaml", "--ignore-not-found")
-    maps = (CONFIG_MAP, MARKER, "--ignore-not-found")
-    await shell.kubectl("-n", NAMESPACE, "delete", "configmap", *maps)
-    (shell.folder / "all.yaml").unlink()
 
 
 async def rendered(shell: Shell, values: Mapping[str, Any]) -> None:
