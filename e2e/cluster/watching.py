@@ -123,9 +123,9 @@ class PodCache:
                 return pod
         return None
 
-    def note(self, name: str, key: str) -> str:
+    def note(self, name: str, key: str, namespace: str | None = None) -> str:
         """An annotation of a pod; empty if it has none or does not exist."""
-        pod = self.named(name)
+        pod = self.named(name, namespace)
         return str(((pod or {}).get("metadata", {}).get("annotations") or {}).get(key, ""))
 
     def bound(self) -> list[Object]:
