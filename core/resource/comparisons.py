@@ -4,7 +4,7 @@ Every argument may be a resource, a tally or a limit, or ``None`` for undefined.
 reads an absent name.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from core.resource.amounts import Amounts
@@ -41,7 +41,23 @@ def at_least(left: Amounts | None, right: Amounts | None) -> bool:
 
 def strictly_more(left: Amounts | None, right: Amounts | None) -> bool:
     """StrictlyGreaterThan, `gt_any`: like `at_least`, and at least one amount differs."""
-    return at_least(left, right) and any(mine != theirs for mine, theirs in _pairs(left, right))
+    return more_of(left._amounts if left is not None else {}, right._amounts if right is not None else {})
+
+
+def more_of(mine: Mapping[str, int], others: Mapping[str, int]) -> bool:
+    """`strictly_more` for plain amounts by name."""
+    more = False
+    for name, amount in mine.items():
+        theirs = others.get(name, 0)
+        if amount < theirs:
+            return False
+        more = more or amount > theirs
+    for name, theirs in others.items():
+        if theirs and name not in mine:
+            if theirs > 0:
+                return False
+            more = True
+    return more
 
 
 def strictly_positive(amounts: Amounts | None) -> bool:

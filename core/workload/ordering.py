@@ -37,12 +37,16 @@ def order_key(
 
     ``guaranteed``: of the leaf itself.
     """
-    priority = -applicant.priority
     own: object = applicant.submitted
     if policy is SortPolicy.FAIR:
         own = usage_shares(applicant.used, guaranteed)
-    front = (priority, own) if by_priority else (own, priority)
-    return (*front, applicant.submitted, applicant.id)
+    return key_from(applicant.priority, own, applicant.submitted, applicant.id, by_priority=by_priority)
+
+
+def key_from(priority: int, own: object, submitted: float, app_id: AppId, *, by_priority: bool) -> OrderKey:
+    """Sort key as from `order_key`. ``own``: usage shares, or the time of submission if no usage counts."""
+    front = (-priority, own) if by_priority else (own, -priority)
+    return (*front, submitted, app_id)
 
 
 def usage_shares(used: Resource, guaranteed: Resource | None) -> tuple[float, ...]:

@@ -2,7 +2,7 @@
 
 from bisect import insort
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 
 from core.decisions.explanation.values import NodeCounts
@@ -46,8 +46,7 @@ def survey_nodes(view: LedgerView, record: PodRecord) -> Generator[int, None, No
     per_step = max(1, int(_UNITS_PER_STEP / (1 / _NODES_PER_UNIT + record.facts.constraints.weight / 16)))
     judged = 0
     while judged < len(nodes) and left > 0:
-        for name, node in nodes[judged : judged + per_step]:
-            counts[judging.judge(name, node)] += 1
+        counts.update(judging.judged(nodes[judged : judged + per_step]))
         judged = min(judged + per_step, len(nodes))
         left -= _UNITS_PER_STEP
         yield _UNITS_PER_STEP
@@ -73,26 +72,35 @@ class _Judging:
         #: Admitting nodes that lack least, with how much in relation to what is needed.
         self.lacking: list[tuple[float, NodeName]] = []
 
-    def judge(self, name: NodeName, node: NodeFacts) -> str:
-        """Obstacle on a node; empty for none."""
-        # Most nodes have no taint and most asks no affinity: then nothing is to be judged.
-        if node.taints or node.unschedulable or not self._is_anywhere:
-            unfit = why_not(node, self._constraints)
-            if unfit:
-                return unfit
-        free, lack = self._free_on(name), 0.0
-        for resource, amount in self._size:
-            missing = amount - free.get(resource, 0)
-            if missing > 0:
-                lack += missing / amount
-        if lack:
-            lacking = self.lacking
-            if len(lacking) < NEAREST or (lack, name) < lacking[-1]:
-                insort(lacking, (lack, name))
-                del lacking[NEAREST:]
-            return CAPACITY
+    def judged(self, nodes: Iterable[tuple[NodeName, NodeFacts]]) -> list[str]:
+        """Obstacle on each node; empty for none."""
+        found, size, free_on = list[str](), self._size, self._free_on
+        for name, node in nodes:
+            # Most nodes have no taint and most asks no affinity: then nothing is to be judged.
+            unfit = ""
+            if node.taints or node.unschedulable or not self._is_anywhere:
+                unfit = why_not(node, self._constraints)
+            if not unfit:
+                free, lack = free_on(name), 0.0
+                for resource, amount in size:
+                    missing = amount - free.get(resource, 0)
+                    if missing > 0:
+                        lack += missing / amount
+                unfit = self._lacking(name, lack) if lack else self._of_reservation(name)
+            found.append(unfit)
+        return found
+
+    def _lacking(self, name: NodeName, lack: float) -> str:
+        """Remember one of the admitting nodes that lack least."""
+        lacking = self.lacking
+        if len(lacking) < NEAREST or (lack, name) < lacking[-1]:
+            insort(lacking, (lack, name))
+            del lacking[NEAREST:]
+        return CAPACITY
+
+    def _of_reservation(self, name: NodeName) -> str:
         owner = self._reserved.get(name, self._uid)
-        if owner != self._uid and self._barred:
-            self._found.owners.add(owner)
-            return RESERVED
-        return FITS
+        if owner == self._uid or not self._barred:
+            return FITS
+        self._found.owners.add(owner)
+        return RESERVED

@@ -5,20 +5,19 @@ of their leaf, asks by rank.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, heapreplace
 
 from core.ids import QueuePath
 from core.ledger.admission.order.keys import priority_in_turn
 from core.ledger.state.state import State
-from core.queues.ordering import Contender, Key, first_of, order_key
+from core.queues.ordering import Key, order_key
 from core.queues.priority import exported
 from core.queues.properties import SortPolicy
 from core.queues.queue import NO_PRIORITY, Queue
-from core.resource import Resource
+from core.resource import Resource, more_of
 from core.workload.application import Application
 from core.workload.ask import Rank
-from core.workload.ordering import Applicant, OrderKey
-from core.workload.ordering import order_key as order_key_of
+from core.workload.ordering import OrderKey, key_from, usage_shares
 from core.workload.pending_index import Kind
 from core.workload.promises import NO_PROMISES, Promised
 
@@ -51,7 +50,7 @@ class Runner:
         self.application = application
         self._leaf = leaf
         #: Asks in their order, and the number of those behind it.
-        self.asks = sorted(asks)
+        self.asks = asks if len(asks) == 1 else sorted(asks)
         self.at = 0
         #: Number of the valid place in the order.
         self.filed = 0
@@ -81,20 +80,17 @@ class Runner:
         return True
 
     def _key(self) -> OrderKey:
-        of, properties = self.application, self._leaf.properties
-        applicant = Applicant(of.id, self._priority, of.submitted, of.state, self._used)
-        return order_key_of(
-            applicant,
-            properties.sort_policy,
-            by_priority=properties.sort_by_priority,
-            guaranteed=self._leaf.guaranteed,
-        )
+        of, leaf = self.application, self._leaf
+        own = usage_shares(self._used, leaf.guaranteed) if self._is_fair else of.submitted
+        by_priority = leaf.properties.sort_by_priority
+        return key_from(self._priority, own, of.submitted, of.id, by_priority=by_priority)
 
 
 class Place:
     """A queue in the order of a race. ``open``: True while asks below it are still to be checked.
 
-    ``held``: amounts of the queue, turns included.
+    ``held``: amounts of the queue, turns included. ``compared``: number of children that the last choice of
+    the first one compared.
     """
 
     __slots__ = (
@@ -103,18 +99,19 @@ class Place:
         "_by_priority",
         "_capped",
         "_caps",
-        "_contender",
-        "_filed",
         "_held_at_first",
         "_measures",
+        "_open_below",
         "_others",
         "_ranks",
         "_runners",
         "_state",
+        "_wanted",
         "above",
         "built",
         "chain",
         "children",
+        "compared",
         "expanded",
         "fair_max",
         "held",
@@ -129,29 +126,26 @@ class Place:
         self.queue = queue
         self.above = above
         self.chain: tuple[Place, ...] = (self, *(above.chain if above is not None else ()))
-        given = state.turns.given.of(queue)
-        self.held: dict[str, int] = {}
-        for part in (queue.allocated, queue.reserved, given):
-            for name, amount in part.items():
-                self.held[name] = self.held.get(name, 0) + amount
-        self._held_at_first = dict(self.held)
+        self.held = self._held_at_first = _held(state, queue)
         #: Caps that may bind before all that asks here or below has its turn.
         self._caps = {
             name: cap
             for name, cap in (queue.max.items() if queue.max is not None else ())
             if (queue.path, name) not in lifted and not _suffices(queue, name, cap)
         }
+        over = above._capped if above is not None else ()
         #: Places of the chain with such a cap.
-        self._capped = tuple(each for each in self.chain if each._caps)
-        self.fair_max = _overlaid(queue, above)
-        self._contender: Contender | None = None
-        self._measures = tuple(_measures(queue, self.fair_max).items())
+        self._capped: tuple[Place, ...] = (self, *over) if self._caps else over
+        self.fair_max = _overlaid(queue, above, lifted)
+        self._measures = _measures(queue, self.fair_max)
+        #: Demand, with all that the race's own turns take and what is held at first; None until it is read.
+        self._wanted: dict[str, int] | None = None
         #: Queues below it that have been reached.
         self.children: tuple[Place, ...] = ()
         self._by_path: dict[QueuePath, Place] = {}
         self._ranks: list[tuple[Key, QueuePath]] = []
         self._runners: list[tuple[OrderKey, int, Runner]] = []
-        self._filed = 0
+        self._open_below = self.compared = 0
         promises = state.turns.promised.get(queue.path, NO_PROMISES)
         self._asked = _without(queue.asked, promises.asked)
         self._others = self._priority_of_others()
@@ -166,8 +160,9 @@ class Place:
         """Set the queues that have asks to check."""
         self.expanded = True
         self.children = tuple(children)
-        self._by_path = {each.queue.path: each for each in sorted(children, key=lambda each: each.queue.path)}
+        self._by_path = {each.queue.path: each for each in children}
         self._others = self._priority_of_others()
+        self._open_below = len(self._by_path)
         self._ranks = [(each.key, path) for path, each in self._by_path.items()]
         heapify(self._ranks)
         if not self._by_path:
@@ -187,41 +182,52 @@ class Place:
         return None
 
     def _first_of(self, key: Key) -> "Place":
-        """First of the open children with a key, which is the lowest. At least one has it."""
-        ranks, paths = self._ranks, list[QueuePath]()
-        while ranks and ranks[0][0] == key:
-            _, path = heappop(ranks)
-            child = self._by_path[path]
-            # Equal entries of one child follow each other, in the order of names.
-            if child.open and child.key == key and path != (paths[-1] if paths else ""):
-                paths.append(path)
-        for path in paths:
-            heappush(ranks, (key, path))
-        first = first_of([self._by_path[path].contender for path in paths]) if len(paths) > 1 else None
-        return self._by_path[first.path if first is not None else paths[0]]
+        """First of the open children with a key, which is the lowest, as `first_of` (SORT-2). One has it."""
+        equals = self._with_key(key)
+        self.compared = len(equals)
+        first = self._by_path[equals[0]]
+        demand = first._demand() if len(equals) > 1 else {}
+        for path in equals[1:]:
+            other = self._by_path[path]
+            theirs = other._demand()
+            if more_of(theirs, demand):
+                first, demand = other, theirs
+        return first
 
-    @property
-    def contender(self) -> Contender:
-        """Queue as those with the same key are compared with it (SORT-2)."""
-        if self._contender is None:
-            self._contender = self._compared()
-        return self._contender
+    def _with_key(self, key: Key) -> list[QueuePath]:
+        """Open children with a key, which is the lowest, in the order of their names."""
+        ranks, found = self._ranks, set[QueuePath]()
+        # Entries with the lowest key are a tree at the top of the heap.
+        at_most, reached = len(ranks), [0]
+        for at in reached:
+            if at < at_most and ranks[at][0] == key:
+                path = ranks[at][1]
+                child = self._by_path[path]
+                if child.open and child.key == key:
+                    found.add(path)
+                reached += (2 * at + 1, 2 * at + 2)
+        return sorted(found)
 
-    def _compared(self) -> Contender:
-        pending, first = dict(self.queue.pending.items()), self._held_at_first
-        for name, amount in self._state.turns.given.of(self.queue).items():
-            pending[name] = pending.get(name, 0) - amount
-        for name, amount in self.held.items():
-            pending[name] = pending.get(name, 0) - amount + first.get(name, 0)
-        left = {name: amount for name, amount in pending.items() if amount > 0}
-        return Contender(self.queue.path, self.key, Resource(left))
+    def _demand(self) -> dict[str, int]:
+        """Amounts that asks without a turn need, by which queues with the same key are compared."""
+        wanted, held = self._wanted, self.held
+        if wanted is None:
+            given, first = self._state.turns.given.of(self.queue), self._held_at_first
+            wanted = self._wanted = {
+                name: amount - given.get(name) + first.get(name, 0)
+                for name, amount in self.queue.pending.items()
+            }
+        return {name: left for name, amount in wanted.items() if (left := amount - held.get(name, 0)) > 0}
 
     def close(self) -> None:
         """Note that nothing below is to be checked any more."""
-        self.open = False
-        above = self.above
-        if above is not None and above.open and not any(each.open for each in above._by_path.values()):
-            above.close()
+        if not self.open:
+            return
+        self.open, above = False, self.above
+        if above is not None:
+            above._open_below -= 1
+            if not above._open_below:
+                above.close()
 
     def lacks(self, size: Resource) -> bool:
         """True if this queue, or one above it, has no headroom for a size. Turns only take headroom."""
@@ -235,13 +241,15 @@ class Place:
 
     def count(self, priority: int, size: Resource) -> None:
         """Count a turn in this leaf and above it."""
-        best = max(self._asked, default=NO_PRIORITY)
         _count_down(self._asked, priority)
-        amounts, moved = [each for each in size.items() if each[1]], best not in self._asked
+        amounts, moved = size.items(), priority not in self._asked
         for place in self.chain:
             held = place.held
+            if held is place._held_at_first:
+                held = place.held = dict(held)
             for name, amount in amounts:
-                held[name] = held.get(name, 0) + amount
+                if amount:
+                    held[name] = held.get(name, 0) + amount
             moved = place._note_change(moved=moved)
 
     @property
@@ -250,11 +258,6 @@ class Place:
         first = self._held_at_first
         return {name: amount - first.get(name, 0) for name, amount in self.held.items()}
 
-    def source_of(self, name: str) -> QueuePath | None:
-        """Queue whose max is the fair max of a resource (QUO-6). None without one."""
-        caps = ((each.queue.path, each.queue.max) for each in self.chain)
-        return next((path for path, cap in caps if cap is not None and name in cap), None)
-
     def _note_change(self, *, moved: bool) -> bool:
         """Update the place among others. Return True if its priority changed. ``moved``: if one below did."""
         above, before = self.above, self.priority
@@ -262,44 +265,73 @@ class Place:
             return False
         if moved:
             self.priority = self._priority()
-        self._contender, key = None, self._key()
+        key = self._key()
         if key != self.key:
-            self.key = key
-            heappush(above._ranks, (key, self.queue.path))
+            self.key, ranks, entry = key, above._ranks, (key, self.queue.path)
+            # Mostly it was the first one, and its former place is of no use any more.
+            if ranks and ranks[0][1] == entry[1]:
+                heapreplace(ranks, entry)
+            else:
+                heappush(ranks, entry)
         return self.priority != before
 
     def _priority(self) -> int:
         """Priority that the queue exports, without the asks that have a turn."""
-        raw = max(self._others, max(self._asked, default=NO_PRIORITY))
-        for child in self._by_path.values():
-            raw = max(raw, child.priority)
+        raw = self._others
+        for priority in self._asked:
+            if priority > raw:
+                raw = priority
+        for child in self.children:
+            if child.priority > raw:
+                raw = child.priority
         return exported(raw, self.queue.properties, is_root=self.queue.is_root)
 
     def _priority_of_others(self) -> int:
-        others = (each for path, each in self.queue.children.items() if path not in self._by_path)
-        return max((priority_in_turn(self._state, each) for each in others), default=NO_PRIORITY)
+        """Best priority of the children that have no place. The root is compared with no queue."""
+        found, children = NO_PRIORITY, self.queue.children if self.above is not None else {}
+        for path, each in children.items():
+            if path not in self._by_path:
+                found = max(found, priority_in_turn(self._state, each))
+        return found
 
     def _key(self) -> Key:
-        return order_key(self.priority, self.share(self.held), by_priority=self._by_priority)
+        return order_key(self.priority, self.share(), by_priority=self._by_priority)
 
-    def share(self, amounts: Mapping[str, int]) -> float:
-        """Largest share of amounts of this queue, as `fair_share` (RES-9)."""
-        largest = 0.0
-        for name, measure in self._measures:
-            amount = amounts.get(name, 0)
+    def share(self) -> float:
+        """Largest share of what it holds, as `fair_share` (RES-9)."""
+        largest, held = 0.0, self.held
+        for name, measure, _ in self._measures:
+            amount = held.get(name, 0)
             if amount > 0:
                 share = amount / measure if measure > 0 else 1.0
                 if share > largest:
                     largest = share
         return largest
 
+    def is_decided(self) -> bool:
+        """True if a lifted limit may decide its place, as the measure of a share (SORT-3, QUO-6).
+
+        The shares that lifted limits measure only become smaller than they are here. Others only grow.
+        """
+        is_measured, at_most, at_least = False, 0.0, 0.0
+        for name, measure, is_lifted in self._measures:
+            amount = (self.held if is_lifted else self._held_at_first).get(name, 0)
+            is_measured = is_measured or (is_lifted and name in self.held)
+            share = 0.0
+            if amount > 0:
+                share = amount / measure if measure > 0 else 1.0
+            if is_lifted:
+                at_most = max(at_most, share)
+            else:
+                at_least = max(at_least, share)
+        return is_measured and at_most >= at_least
+
     # -- applications of a leaf ------------------------------------------------------------------------------
 
     def file(self, runner: Runner) -> None:
         """File an application at its place now. Its former place does not count any more."""
-        self._filed += 1
-        runner.filed = self._filed
-        heappush(self._runners, (runner.key, self._filed, runner))
+        runner.filed += 1
+        heappush(self._runners, (runner.key, runner.filed, runner))
 
     def first_runner(self) -> Runner | None:
         """First application that has asks left, or None."""
@@ -311,28 +343,44 @@ class Place:
         return None
 
 
+def _held(state: State, queue: Queue) -> dict[str, int]:
+    held = dict(queue.allocated.items())
+    for part in (queue.reserved, state.turns.given.of(queue)):
+        for name, amount in part.items():
+            held[name] = held.get(name, 0) + amount
+    return held
+
+
 def _suffices(queue: Queue, name: str, cap: int) -> bool:
     """True if a cap lets in all that is pending, of which turns are a part."""
     return queue.allocated.get(name) + queue.reserved.get(name) + queue.pending.get(name) <= cap
 
 
-def _overlaid(queue: Queue, above: Place | None) -> dict[str, int] | None:
-    """Denominators of shares: the cluster's size, overlaid by each max on the way down (QUO-6)."""
-    if above is None:
-        return dict(queue.max.items()) if queue.max is not None else None
-    if above.fair_max is None or queue.max is None:
-        return above.fair_max
-    return {**above.fair_max, **dict(queue.max.items())}
+def _overlaid(queue: Queue, above: Place | None, lifted: Bounds) -> dict[str, tuple[int, bool]] | None:
+    """Denominators of shares: the cluster's size, overlaid by each max on the way down (QUO-6).
+
+    Each with True if it is the cap of a lifted limit.
+    """
+    if queue.max is None or (above is not None and above.fair_max is None):
+        return above.fair_max if above is not None else None
+    own = {name: (cap, (queue.path, name) in lifted) for name, cap in queue.max.items()}
+    return {**above.fair_max, **own} if above is not None and above.fair_max else own
 
 
-def _measures(queue: Queue, fair_max: Mapping[str, int] | None) -> dict[str, int]:
-    """Measure of each resource: the guarantee, else the fair max (SORT-3)."""
-    guaranteed = dict(queue.guaranteed.items()) if queue.guaranteed is not None else {}
-    return {**(fair_max or {}), **guaranteed}
+def _measures(queue: Queue, fair_max: Mapping[str, tuple[int, bool]] | None) -> list[tuple[str, int, bool]]:
+    """Measure of each resource: the guarantee, else the fair max (SORT-3), with True for a lifted one."""
+    due = queue.guaranteed
+    found = [(name, due.get(name), False) for name in due.names()] if due is not None else []
+    for name, (cap, is_lifted) in fair_max.items() if fair_max is not None else ():
+        if due is None or name not in due:
+            found.append((name, cap, is_lifted))
+    return found
 
 
 def _without(asked: Mapping[int, int], promised: Mapping[int, int]) -> dict[int, int]:
     """Numbers of asks by priority that have no turn."""
+    if not promised:
+        return dict(asked)
     return {
         each: count - promised.get(each, 0) for each, count in asked.items() if count > promised.get(each, 0)
     }

@@ -13,7 +13,7 @@ from core.ledger.admission.backoff import backs_off
 from core.ledger.admission.turns import FORGIVEN
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
-from core.ledger.state.admission import Seat, WaitingKey
+from core.ledger.state.admission import Seat
 from core.ledger.state.state import State
 from core.ledger.trial.figures import Figures
 from core.ledger.trial.places import Place, Runner
@@ -33,6 +33,7 @@ _TURNS_PER_STEP = 8
 _UNITS_PER_TURN = 2
 _LEAVES_PER_UNIT = 10
 _APPLICATIONS_PER_UNIT = 4
+_COMPARED_PER_TURN = 20
 
 
 class _Unusual(Exception):
@@ -115,7 +116,7 @@ class Race:
                 raise _Unusual
             if leaf.lacks(seat.key.size) or unopened(state, record) is not None:
                 raise _Unusual
-            self._check_start(application, leaf.queue)
+            self._check_start(application, leaf.queue, _are_counted(leaf.queue))
             self._check_node((seat.key.size, seat.key.constraints), record)
             self._served.setdefault(seat.key.app, []).append(seat)
             self._count(leaf, record, seat.rank, seat.key.size)
@@ -141,18 +142,19 @@ class Race:
         while self._at is None and self._root.open:
             place: Place | None = self._root
             while place is not None and place.expanded and place.children:
-                place = place.first_child()
+                above, place = place, place.first_child()
+                turns += above.compared // _COMPARED_PER_TURN
             if place is None:
                 return
             if not place.expanded:
                 yield from self._expand(place)
-            elif not place.built:
-                yield self._build(place)
-            else:
-                turns += self._step(place)
-                if turns >= _TURNS_PER_STEP:
-                    yield turns * _UNITS_PER_TURN
-                    turns = 0
+                continue
+            if not place.built:
+                yield from self._build(place)
+            turns += self._step(place)
+            if turns >= _TURNS_PER_STEP:
+                yield turns * _UNITS_PER_TURN
+                turns = 0
 
     def _expand(self, place: Place) -> Generator[int, None, None]:
         """Make the places of the children that may have headroom."""
@@ -170,49 +172,52 @@ class Race:
             yield 1
         place.set_children(children)
 
-    def _build(self, leaf: Place) -> int:
+    def _build(self, leaf: Place) -> Generator[int, None, None]:
         """File the applications of a leaf whose asks may have headroom."""
         leaf.built = True
         if leaf.queue.properties.sort_policy is SortPolicy.STATE_AWARE:
             raise _Unusual
         index = self._state.pending.waiting.get(leaf.queue.path, PendingIndex())
-        for app_id, lines in index.by_application.items():
-            application = self._state.applications.known.get(app_id)
-            if application is None or backs_off(self._state, application):
-                continue
-            alive = [(kind, waiting) for kind, waiting in lines.items() if not leaf.lacks(kind[0])]
-            if alive:
-                self._check_start(application, leaf.queue)
-                leaf.file(self._runner(application, leaf.queue, alive))
-        return 1 + len(index.by_application) // _APPLICATIONS_PER_UNIT
+        are_counted = _are_counted(leaf.queue)
+        for number, (app_id, lines) in enumerate(list(index.by_application.items()), 1):
+            asks = self._asks_of(app_id, leaf, lines)
+            application = self._state.applications.known.get(app_id) if asks else None
+            if application is not None and not backs_off(self._state, application):
+                self._check_start(application, leaf.queue, are_counted)
+                leaf.file(self._runner(application, leaf.queue, asks))
+            if number % _APPLICATIONS_PER_UNIT == 0:
+                yield 1
+        yield 1
 
-    def _runner(self, application: Application, leaf: Queue, alive: list[tuple[Kind, Waiting]]) -> Runner:
-        served = self._served.get(application.id, [])
-        # A burst has thousands of asks with turns, which cost more in the order than here.
-        uids, turns = {seat.rank[-1] for seat in served}, self._state.turns.of
-        asks = [
-            (rank, kind)
-            for kind, waiting in alive
-            for rank in waiting
-            if rank[-1] not in turns and rank[-1] not in uids
-        ]
+    def _asks_of(self, app_id: AppId, leaf: Place, lines: dict[Kind, Waiting]) -> list[tuple[Rank, Kind]]:
+        """Asks of an application that have no turn and may have headroom."""
+        # Most applications of a burst have turns for all their asks.
+        turns, asks = self._state.turns.of, list[tuple[Rank, Kind]]()
+        for kind, waiting in lines.items():
+            if not leaf.lacks(kind[0]):
+                asks += [(rank, kind) for rank in waiting if rank[-1] not in turns]
+        served = self._served.get(app_id) if self._served else None
+        if served is None:
+            return asks
+        uids = {seat.rank[-1] for seat in served}
+        return [each for each in asks if each[0][-1] not in uids]
+
+    def _runner(self, application: Application, leaf: Queue, asks: list[tuple[Rank, Kind]]) -> Runner:
         runner = Runner(self._state, application, leaf, asks)
-        for seat in served:
+        for seat in self._served.get(application.id, ()):
             runner.note_turn(-seat.rank[0], seat.key.size)
         return runner
 
-    def _check_start(self, application: Application, leaf: Queue) -> None:
+    def _check_start(self, application: Application, leaf: Queue, are_counted: bool) -> None:
         """Give up where users, groups or numbers of applications are limited, which is not counted here."""
-        claimant, limits = application.claimant, self._state.config.limits
-        if limits and any(
-            entry_for(limits, tracked) is not None
-            for path in leaf.paths
-            for tracked in claimant.tracked(path)
-        ):
-            raise _Unusual
-        if not claimant.started and any(
-            each.max_applications or each.closed is not None for each in leaf.chain
-        ):
+        limits = self._state.config.limits
+        if limits:
+            claimant = application.claimant
+            for path in leaf.paths:
+                for tracked in claimant.tracked(path):
+                    if entry_for(limits, tracked) is not None:
+                        raise _Unusual
+        if are_counted and not (application.started and application.let_in):
             raise _Unusual
 
     def _step(self, leaf: Place) -> int:
@@ -228,8 +233,8 @@ class Race:
             if rank[-1] == self._record.uid:
                 raise _Unusual
             return 1
-        key = WaitingKey(leaf.queue.path, size, runner.application.id, constraints)
-        if record is None or self._state.pending.waits_at.get(record.uid) != Seat(key, rank):
+        seat = self._state.pending.waits_at.get(rank[-1])
+        if record is None or seat is None or not _is_at(seat, leaf.queue.path, size, rank):
             return 1
         if record.uid not in self._state.turns.of and self._is_checked(record):
             self._check_node((size, constraints), record)
@@ -280,22 +285,21 @@ class Race:
         """True if no lifted limit decides the place of a queue among others, as `Evidence` judges it."""
         children = place.children
         for number, child in enumerate(children):
-            if len(children) > 1 and self._is_decided(child):
+            if len(children) > 1 and child.is_decided():
                 return False
             if number % _LEAVES_PER_UNIT == 0:
                 yield 1
-            if not (yield from self._is_fixed(child)):
+            if child.children and not (yield from self._is_fixed(child)):
                 return False
         return True
 
-    def _is_decided(self, place: Place) -> bool:
-        """True if a lifted limit may decide a place, as the measure of a share (SORT-3, QUO-6)."""
-        lifted, guaranteed = self._lifted, place.queue.guaranteed or ()
-        names = {
-            name for name in place.held if name not in guaranteed and (place.source_of(name), name) in lifted
-        }
-        if not names:
-            return False
-        at_most, taken = place.share({name: place.held[name] for name in names}), place.taken
-        others = {name: amount - taken[name] for name, amount in place.held.items() if name not in names}
-        return at_most >= place.share(others)
+
+def _are_counted(leaf: Queue) -> bool:
+    """True if a leaf, or a queue above it, is closed or limits the number of applications."""
+    return any(each.max_applications or each.closed is not None for each in leaf.chain)
+
+
+def _is_at(seat: Seat, path: QueuePath, size: Resource, rank: Rank) -> bool:
+    """True if an ask still waits in a leaf with a size and a rank."""
+    key = seat.key
+    return seat.rank == rank and key.queue == path and key.size == size

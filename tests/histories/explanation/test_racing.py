@@ -109,7 +109,7 @@ def test_a_race_gives_the_turns_of_a_trial(monkeypatch: pytest.MonkeyPatch, firs
 def test_a_wrong_order_is_found(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     monkeypatch.setattr(frozen, "document", plain)
     if what == "share":
-        monkeypatch.setattr(Place, "share", lambda self, amounts: -sum(amounts.values()))
+        monkeypatch.setattr(Place, "share", lambda self: -sum(self.held.values()))
     else:
         monkeypatch.setattr(Place, "_priority", lambda self: len(self.queue.path))
     assert any(each is not None for each in compared(range(2 * SEEDS_PER_TEST)))

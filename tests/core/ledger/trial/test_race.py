@@ -85,6 +85,19 @@ def test_a_race_gives_up_on_limits_other_than_amounts_of_queues() -> None:
     assert raced(full(), (LimitKey(LimitKind.QUEUE, make_queue("root.a").path),)) is None
 
 
+def test_an_application_that_has_all_its_turns_does_not_count() -> None:
+    """A limit of its user binds nothing any more."""
+    ledger = make_ledger(limited("user", max=9000))
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n1", cpu=1000)), now=START)
+    observed(ledger, "older", app="older", created=1.0, cpu=1000, identity=LIMITED)
+    cycled(ledger)
+    assert ledger.view.has_turn(PodUid("uid-older"))
+    observed(ledger, "ask", app="mine", created=2.0, cpu=1000)
+    figures = raced(cycled(ledger))
+    assert figures is not None
+    assert figures.on_node["vcore"] == 1000
+
+
 def test_an_ask_with_a_turn_before_the_race_has_no_second_one() -> None:
     ledger = full()
     assert not ledger.view.has_turn(PodUid("uid-older"))
