@@ -35,6 +35,9 @@ ROUNDS_OF_ENDING = 2
 LEFT_FOR_MORE = 1_500
 """Units of work that must be left to look for ended pods beside another change."""
 
+MORE_AT_MOST = 2_500
+"""Units of work that this search may cost."""
+
 NEW_NODE = "new-node"
 
 OUT_OF_REACH = frozenset[Code | Barrier](
@@ -56,6 +59,8 @@ class Candidate:
 
     change: Change
     is_tight: bool = False
+    #: Trial of exactly this change; None if there was none.
+    trial: Trial | None = None
 
 
 Search = Generator[int, None, Candidate | None]
@@ -86,6 +91,7 @@ def find_changes(
             found += yield from _smallest(view, known, search(view, known, budget), budget)
     # Another change is found beside the first only if that costs little.
     if not found or budget.left >= LEFT_FOR_MORE:
+        budget.left = min(budget.left, MORE_AT_MOST) if found else budget.left
         ending = _by_ending(view, known, budget, found[0] if found else NO_CHANGE)
         found += yield from _smallest(view, known, ending, budget)
     if not found and not known.may_be_raised(known.of_limits):
@@ -104,7 +110,9 @@ def _smallest(
     if candidate is None:
         return []
     change = candidate.change
-    smallest = change if candidate.is_tight else (yield from minimal(view, known, change, budget))
+    if candidate.is_tight:
+        return [change]
+    smallest = yield from minimal(view, known, change, budget, candidate.trial)
     return [smallest] if smallest is not None else []
 
 
@@ -149,11 +157,12 @@ def _covering(view: LedgerView, known: Shortages, node: NodeFacts | None, budget
     figures = (yield from race(view, known.record, lacking, node, budget)) if node is not None else None
     if figures is not None:
         return Candidate(measured(known, figures, lacking, node), is_tight=True)
-    change = Change(raised(lacking), node=node)
-    if change != NO_CHANGE:
+    change = Change(raised(lacking))
+    # Others mostly take a part of a new node, so that exactly what is lacking is not enough.
+    if node is None and change != NO_CHANGE:
         trial = yield from play(view, known.record, change, budget)
         if trial is None or trial.placed:
-            return Candidate(change) if trial is not None else None
+            return Candidate(change, trial=trial) if trial is not None else None
     keys = set(lacking)
     for _ in range(ROUNDS):
         trial = yield from play(view, known.record, _lifted(keys, node), budget, NO_CHANGE)
@@ -209,7 +218,7 @@ def _extended(view: LedgerView, known: Shortages, change: Change, budget: Budget
     for _ in range(ROUNDS):
         trial = yield from play(view, known.record, change, budget)
         if trial is None or trial.placed:
-            return Candidate(change) if trial is not None else None
+            return Candidate(change, trial=trial) if trial is not None else None
         gaps = {each.key: each.short for each in limits_after(trial) if each.short and is_raisable(each.key)}
         amounts = {each.key: each.by for each in change.raises}
         if not gaps or not known.may_be_raised(gaps):
@@ -238,7 +247,7 @@ def _by_ending(view: LedgerView, known: Shortages, budget: Budget, beside: Chang
         change = Change(ended=ended)
         trial = yield from play(view, known.record, change, budget)
         if trial is None or trial.placed:
-            return Candidate(change) if trial is not None else None
+            return Candidate(change, trial=trial) if trial is not None else None
         after = {each.key: each.short for each in limits_after(trial) if each.short and each.key.resource}
         if not after:
             return None

@@ -13,7 +13,7 @@ from core.queues.limit_state import LimitKey
 from core.resource import Resource
 from core.workload.nodes.node import NodeFacts
 
-UNITS_AT_MOST = 4_000
+UNITS_AT_MOST = 10_000
 """Units of work, of less than ten microseconds, for all trials of one explanation."""
 
 RACED_AT_MOST = 10_000

@@ -24,7 +24,7 @@ from core.ledger.state.admission import Seat, WaitingKey
 from core.ledger.state.state import State
 from core.ledger.trial.change import Change
 from core.ledger.trial.changed_queues import tree_after
-from core.ledger.trial.evidence import Evidence
+from core.ledger.trial.evidence import Bound, Evidence
 from core.ledger.trial.groups import GroupTrial
 from core.ledger.trial.ordering import TrialOrdering
 from core.ledger.trial.overlay import overlay_of
@@ -84,6 +84,8 @@ class Trial:
         self.is_tight = False
         #: True if they suffice, provided that shares are measured by them.
         self.is_plain = False
+        #: Bounds of which one unit less leaves the ask out if it used them up; see `Evidence`.
+        self.inert: frozenset[Bound] = frozenset()
         self._groups = GroupTrial(state, self._node_of_member, self._give)
         record = state.pods.records.get(uid)
         #: True for an ask that no pod group admits.
@@ -111,7 +113,9 @@ class Trial:
         self._conclude()
         if self.placed and not self._groups.tried:
             self.is_plain = self._evidence.is_plain
-            self.is_tight = self.is_plain and self._evidence.is_fixed(ordering.compared())
+            self.is_tight = self.is_plain and (yield from self._evidence.is_fixed(ordering.compared()))
+            if not self.is_tight and self._measures is None:
+                self.inert = yield from self._evidence.inert(ordering.compared())
         ordering.dismantle()
 
     def _conclude(self) -> None:
@@ -218,14 +222,10 @@ class Trial:
             self._drop(app_queue, key)
             return 1
         record = self._ask(Seat(key, line.head))
-        if record is None:
-            app_queue.advance()
-            return 1
-        if record.node_reservation.node and record.uid not in self._unreserved:
+        if record is not None and record.node_reservation.node and record.uid not in self._unreserved:
             app_queue.reserved += 1
-            app_queue.advance()
-            return 1
-        if self._groups.takes(record):
+            record = None
+        if record is None or self._groups.takes(record):
             app_queue.advance()
             return 1
         return self._place(leaf, app_queue, record, Seat(key, line.head))
@@ -308,7 +308,7 @@ class Trial:
             self._drop(app_queue, key)
             return
         # An open search is no disturbance: no turn takes a node that it may have reserved.
-        self._evidence.disturbed |= self._exact or threshold > 0 or self._searches == SEARCHES
+        self._evidence.left_out |= self._exact or threshold > 0 or self._searches == SEARCHES
         if self._searches < SEARCHES and may_search(self.state, record):
             self._searches += 1
             self._searching_for = record

@@ -1,5 +1,7 @@
 """Evidence of trials: when the amounts that were taken are known to be the smallest."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.ids import PodUid
@@ -70,3 +72,22 @@ def test_a_new_node_is_tight_only_if_all_turns_are_on_it() -> None:
     assert trial.placed
     assert trial.is_tight
     assert ASK in trial.state.turns.of
+
+
+@pytest.mark.parametrize("due", [None, {"vcore": 500}], ids=["by the max that is raised", "by guarantees"])
+def test_one_unit_less_is_known_to_fail_only_if_shares_are_not_measured_by_it(
+    due: dict[str, int] | None,
+) -> None:
+    """The limit on applications is raised as well, so that the trial as a whole is not tight."""
+    tenant = replace(make_queue("root.t", leaf=False, max={"vcore": 1000}), max_applications=2)
+    ledger = make_ledger(tenant, *(make_queue(f"root.t.{name}", guaranteed=due) for name in "ab"))
+    observed(ledger, "runs", queue="root.t.a", node="n1", app="first")
+    observed(ledger, "also", queue="root.t.b", node="n1", app="second", cpu=0)
+    observed(ledger, "ask", queue="root.t.a", app="mine")
+    observed(ledger, "beside", queue="root.t.b", app="beside")
+    vcores = of_queue("root.t")
+    applications = LimitKey(LimitKind.QUEUE, vcores.path)
+    trial = played(cycled(ledger), Change((Raise(vcores, 2000), Raise(applications, 2))))
+    assert trial.placed
+    assert not trial.is_tight
+    assert trial.inert == (frozenset() if due is None else {(vcores.path, "vcore")})
