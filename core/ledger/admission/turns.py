@@ -285,8 +285,12 @@ def turns_leave_no_node(state: State, record: PodRecord) -> bool:
         return _is_unchecked(state, record)
     if constraints.weight > LIGHT:
         return True
-    nodes = (state.cluster.nodes.get(turn.node) for turn in state.turns.of.values())
-    return any(node is not None and admits(node, constraints) for node in nodes)
+    # A loop, since mypyc reads a generator expression to its end first, of all turns.
+    for turn in state.turns.of.values():
+        node = state.cluster.nodes.get(turn.node)
+        if node is not None and admits(node, constraints):
+            return True
+    return False
 
 
 def _is_unchecked(state: State, record: PodRecord) -> bool:
