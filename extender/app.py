@@ -21,7 +21,7 @@ from extender.engine.outward import Outward
 from extender.first_queues import FirstQueues
 from extender.front_door import DoorPlaces, FrontDoor
 from extender.host.clocks import call_later, clock_of_host, every, steady_clock
-from extender.host.garbage_collector import freeze_survivors, unfreeze
+from extender.host.garbage_collector import Pace, freeze_survivors, unfreeze
 from extender.host.user_groups import HostGroups
 from extender.http.access.mutual_tls import MutualTls
 from extender.http.door import Door
@@ -90,6 +90,7 @@ class App:
         self._client = client
         self._log = log
         self._clock = steady_clock()
+        self._pace = Pace()
         self._journal = Journal()
         self._configured = asyncio.Event()
         self.synced = asyncio.Event()
@@ -256,7 +257,7 @@ class App:
             group.create_task(self._offers.take())
             group.create_task(self._administration.run())
             group.create_task(self._feeds.run())
-            group.create_task(every(TICK, self.engine.pass_time))
+            group.create_task(every(TICK, self._pass_time))
             group.create_task(every(NOTED_EVERY, self._note))
             group.create_task(every(CLEAN_EVERY, self.engine.clean))
             group.create_task(self._become_ready())
@@ -325,6 +326,10 @@ class App:
         freeze_survivors()
         self.synced.set()
         self._log.info("Paddock is ready", pods=sum(1 for _ in self.engine.view.pods()))
+
+    def _pass_time(self) -> None:
+        self.engine.pass_time()
+        self._pace.follow(self.engine.version)
 
     def _note(self) -> None:
         """Note what changes without an event of the ledger, for metrics, reports and the REST interface."""

@@ -17,6 +17,30 @@ from contextlib import contextmanager
 _THRESHOLDS = (250, 4, 1)
 _BEFORE = gc.get_threshold()
 
+EVENTS_APART = 200
+"""Events between two collections by `Pace`, at least. Each of them makes about five objects that last."""
+
+
+class Pace:
+    """Collections by the work that was done, beside those of CPython.
+
+    CPython counts new objects less freed ones, frozen ones included. Where as many pods go as come, it
+    collects seldom. With 150,000 pods a full collection visited 11,000 new objects instead of 2,500.
+    """
+
+    def __init__(self) -> None:
+        #: Events at the last collection.
+        self._seen = 0
+
+    def follow(self, events: int) -> None:
+        """Collect if enough events were learned since the last time. Do nothing before `freeze_survivors`.
+
+        ``events``: number of all events until now. Must be called often, so that a pause stays short.
+        """
+        if events - self._seen >= EVENTS_APART and _freeze in gc.callbacks:
+            self._seen = events
+            gc.collect()
+
 
 @contextmanager
 def without_collections() -> Iterator[None]:

@@ -29,7 +29,7 @@ from core.workload.pod import NamespaceFacts, PodFacts
 from e2e.bench.worlds.report import percentiles, show
 from e2e.bench.worlds.rig import Rig, filter_body, rig
 from e2e.programs.compiled import is_compiled
-from extender.host.garbage_collector import freeze_survivors
+from extender.host.garbage_collector import Pace, freeze_survivors
 
 SECONDS = float(os.environ.get("PADDOCK_BENCH_SECONDS", "20"))
 NAMES = 500
@@ -199,8 +199,10 @@ async def _churned(churn: Churn) -> list[float]:
 
 
 async def _timers(wired: Rig) -> None:
+    pace = Pace()
     while True:
         wired.engine.pass_time()
+        pace.follow(wired.engine.version)
         await asyncio.sleep(TIMERS_EVERY)
 
 

@@ -2,11 +2,18 @@
 
 import gc
 import weakref
+from collections import deque
 from collections.abc import Iterator
 
 import pytest
 
-from extender.host.garbage_collector import freeze_survivors, unfreeze, without_collections
+from extender.host.garbage_collector import (
+    EVENTS_APART,
+    Pace,
+    freeze_survivors,
+    unfreeze,
+    without_collections,
+)
 
 
 class Thing:
@@ -49,6 +56,49 @@ def test_after_a_large_start_a_full_collection_still_visits_few() -> None:
     assert gc.get_stats()[2]["collections"] >= before + 3
     assert len(collected() & {id(each) for each in later}) < 5_000
     assert len(start) == 100_000
+
+
+def visited_by_churn(pace: Pace, steps: int) -> list[int]:
+    """The number of new objects that each full collection visits while as many objects go as come."""
+    visited: list[int] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "start" and info["generation"] == 2:
+            visited.append(len(gc.get_objects()))
+
+    living = deque(Thing() for _ in range(steps))
+    freeze_survivors()
+    gc.callbacks.append(note)
+    try:
+        for step in range(steps):
+            living.append(Thing())
+            living.popleft()
+            pace.follow(step)
+    finally:
+        gc.callbacks.remove(note)
+    return visited
+
+
+def test_collections_follow_the_work_where_as_many_objects_go_as_come() -> None:
+    visited = visited_by_churn(Pace(), 50 * EVENTS_APART)
+    assert len(visited) == 49
+    assert max(visited) < 2 * EVENTS_APART
+
+
+def test_without_work_nothing_is_collected() -> None:
+    freeze_survivors()
+    before = gc.get_stats()[2]["collections"]
+    pace = Pace()
+    for _ in range(100):
+        pace.follow(EVENTS_APART - 1)
+    assert gc.get_stats()[2]["collections"] == before
+
+
+def test_before_the_start_is_over_the_work_causes_no_collection() -> None:
+    """Such a collection would visit every object that was read until then."""
+    before = gc.get_stats()[2]["collections"]
+    Pace().follow(100 * EVENTS_APART)
+    assert gc.get_stats()[2]["collections"] == before
 
 
 def test_what_nothing_refers_to_is_freed() -> None:
