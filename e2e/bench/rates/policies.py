@@ -4,6 +4,7 @@ All policies are compiled and in force at once in one control plane, and a label
 of them apply there. So rounds follow each other closely, and ratios hardly depend on the machine. The measure
 is a policy without conditions that adds one constant gate, the least that a changing policy can cost.
 Trials show what a reinvocation policy costs. The API server asks a policy with `IfNeeded` twice for each pod.
+Another one gives the markers and the gate as constants, once. No policy that gives both can cost less.
 """
 
 import copy
@@ -47,7 +48,8 @@ SHIPPED: Mapping[str, str] = {
 """The file of each shipped policy."""
 
 NONE, CONSTANT = "none", "a constant gate"
-AGAIN, ONCE, UNLESS = (
+BOTH, AGAIN, ONCE, UNLESS = (
+    "constant markers and gate",
     "a constant gate, IfNeeded",
     "markers and gate, Never",
     "markers and gate, unless it has both",
@@ -72,6 +74,14 @@ spec:
     jsonPatch:
       expression: |-
         [JSONPatch{op: "add", path: "/spec/schedulingGates", value: [{"name": "example.com/constant"}]}]
+"""
+_MARKED = """
+[JSONPatch{op: "add", path: "/spec/schedulingGates", value: [{"name": "paddock.dev/queue"}]},
+  JSONPatch{op: "add", path: "/spec/containers/0/resources/limits", value: {
+    "paddock.dev/filter": "1", "paddock.dev/preempt": "1", "paddock.dev/bind": "1"}},
+  JSONPatch{op: "add", path: "/spec/containers/0/resources/requests/paddock.dev~1filter", value: "1"},
+  JSONPatch{op: "add", path: "/spec/containers/0/resources/requests/paddock.dev~1preempt", value: "1"},
+  JSONPatch{op: "add", path: "/spec/containers/0/resources/requests/paddock.dev~1bind", value: "1"}]
 """
 _UNLESS = """
 !(object.spec.?schedulingGates.orValue([]).exists(gate, gate.name == "paddock.dev/queue")
@@ -131,10 +141,12 @@ def constant() -> list[Object]:
 
 
 def trials() -> dict[str, list[Object]]:
-    """The measure with the reinvocation policy that is shipped, and what is shipped with others."""
+    """The measure with more to add or asked again, and what is shipped asked less."""
     both = SHIPPED["markers and gate"]
+    marking = [{"patchType": "JSONPatch", "jsonPatch": {"expression": _MARKED}}]
     condition = {"name": "has-not-both", "expression": _UNLESS}
     return {
+        BOTH: _trial(constant(), "constant-both", mutations=marking),
         AGAIN: _trial(constant(), "constant-again", reinvocationPolicy="IfNeeded"),
         ONCE: _trial(manifest(both), "once", reinvocationPolicy="Never"),
         UNLESS: _trial(manifest(both), "unless", matchConditions=[condition]),

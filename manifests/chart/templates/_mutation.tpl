@@ -130,6 +130,50 @@ namespaceObject.?metadata.?annotations["yunikorn.apache.org/namespace.enableYuni
 ["paddock.dev/filter", "paddock.dev/preempt", "paddock.dev/bind"]
 {{- end }}
 
+{{/* Operations of a patch that give the first container markers, in CEL. They are few, since the API server converts
+     and applies each of them. They need the variables "markers", "valued" and "resources". */}}
+{{- define "paddock.marking" -}}
+(has(object.spec.containers[0].resources) ? [] :
+  [JSONPatch{op: "add", path: "/spec/containers/0/resources", value: {}}])
++ ["requests", "limits"].map(part, !(part in variables.resources) ?
+    [JSONPatch{op: "add", path: "/spec/containers/0/resources/" + part, value: variables.valued}] :
+    variables.markers.filter(marker, variables.resources[part][?marker].orValue("") != "1")
+      .map(marker, JSONPatch{
+        op: "add",
+        path: "/spec/containers/0/resources/" + part + "/" + jsonpatch.escapeKey(marker),
+        value: "1"})).flatten()
+{{- end }}
+
+{{/* Operations of a patch that give a pod the gate, in CEL. */}}
+{{- define "paddock.gating" -}}
+[has(object.spec.schedulingGates) ?
+  JSONPatch{op: "add", path: "/spec/schedulingGates/-", value: {"name": "paddock.dev/queue"}} :
+  JSONPatch{op: "add", path: "/spec/schedulingGates", value: [{"name": "paddock.dev/queue"}]}]
+{{- end }}
+
+{{/* Markers with their values, as a variable of a policy. */}}
+{{- define "paddock.valued" -}}
+- name: valued
+  expression: 'variables.markers.transformMapEntry(at, marker, {marker: "1"})'
+{{- end }}
+
+{{/* Whether a request changes a pod that exists, in CEL. subResource is absent, not empty, where a pod is created. */}}
+{{- define "paddock.ofPodThatExists" -}}
+request.resource.resource == "bindings" || (request.resource.resource == "pods"
+  && (request.operation == "UPDATE" || request.?subResource.hasValue()))
+{{- end }}
+
+{{/* The annotation that names the user of a request, in CEL. strings.quote writes JSON, except for control characters. */}}
+{{- define "paddock.ownUser" -}}
+'{"user":%s,"groups":[%s]}'.format(
+  [[request.userInfo.username], request.userInfo.?groups.orValue([])].map(names, names.map(name,
+    name.matches(r"^[^\x00-\x1f]*$") ? strings.quote(name) :
+    '"' + name.split("")
+      .map(char, char < " " ? '"\\u00' + "%x".format([char]) + '"' : strings.quote(char))
+      .map(quoted, quoted.substring(1, quoted.size() - 1)).join() + '"'
+  ).join(",")))
+{{- end }}
+
 {{/* Whether pods of a namespace are adopted, as variables of a policy. */}}
 {{- define "paddock.taken" -}}
 - name: process
