@@ -5,6 +5,7 @@ back to the core as events. A Binding that is not fenced needs no Lease, since k
 """
 
 import asyncio
+import time
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from typing import assert_never
@@ -59,20 +60,18 @@ from extender.kube.effects.bodies import (
     wake_body,
 )
 from extender.kube.effects.effect_order import is_quiet, key_of, pod_of
+from extender.kube.effects.pace import Pace
 from extender.kube.effects.placeholders import NotTaken, NotYetTaken, create
 from extender.kube.effects.pods import read_pod, read_pod_with_retries
 from extender.verbs.bind import BindOutcome, PostBinding
 from extender.verbs.leading import NotLeading
 from extender.wire.placeholder import PlaceholderSettings
 
-RATE = 1000.0
-"""Effects started per second, at most. Pods cannot be bound faster than their gates open."""
-
 WORKERS = 32
 """Effects running at once. This many sustain `RATE` while the API server takes 30 ms each, as under load."""
 
-QUIET_RATE, QUIET_WORKERS, QUIET_BESIDE = 200.0, 4, 1
-"""Bounds of the same kind for Events and conditions, and how many of them run beside other effects.
+QUIET_WORKERS, QUIET_BESIDE = 4, 1
+"""Events and conditions running at once, and how many of them run beside other effects.
 
 They move no pod, and a backlog causes many of them. The API server would delay the gate that opens meanwhile.
 """
@@ -136,7 +135,8 @@ class Effector:
         self._idle: deque[asyncio.Future[None]] = deque()
         self._busy: set[object] = set()
         self._quiet = self._moving = 0
-        self._next_start: dict[float, float] = {}
+        self._pace = Pace(time.monotonic)
+        self._quiet_due: asyncio.TimerHandle | None = None
 
     # -- effects --------------------------------------------------------------------------------------
 
@@ -171,7 +171,10 @@ class Effector:
             quiet = is_quiet(effect)
             self._quiet += quiet
             self._moving += not quiet
-            await self._pace(QUIET_RATE if quiet else RATE)
+            if quiet:
+                self._pace.begin_quiet()
+            elif (wait := self._pace.begin()) > 0:
+                await self._sleep(wait)
             await self._carry_out(effect)
             self._quiet -= quiet
             self._moving -= not quiet
@@ -197,8 +200,7 @@ class Effector:
 
         Effects on one pod thus keep their order.
         """
-        most = QUIET_BESIDE if self._moving else QUIET_WORKERS
-        queues = (self._queue,) if self._quiet >= most else (self._queue, self._events)
+        queues = (self._queue, self._events) if self._may_start_quiet() else (self._queue,)
         for queue in queues:
             for key, effect in queue.items():
                 pod = pod_of(effect)
@@ -209,14 +211,21 @@ class Effector:
                     return effect
         return None
 
-    async def _pace(self, rate: float) -> None:
-        """Wait until the next effect may start at this rate, in effects per second."""
-        # Each rate has its own schedule, so that opening a gate never waits for a condition.
-        now = asyncio.get_running_loop().time()
-        start = max(now, self._next_start.get(rate, 0.0))
-        self._next_start[rate] = start + 1.0 / rate
-        if start > now:
-            await self._sleep(start - now)
+    def _may_start_quiet(self) -> bool:
+        """True if a quiet effect may start now. Otherwise a worker is woken when it may.
+
+        Until then it stays in the queue, since other effects on its pod would wait for it.
+        """
+        if self._quiet >= (QUIET_BESIDE if self._moving else QUIET_WORKERS):
+            return False
+        wait = self._pace.until_quiet()
+        if wait and self._events and self._quiet_due is None:
+            self._quiet_due = asyncio.get_running_loop().call_later(wait, self._end_quiet_wait)
+        return not wait
+
+    def _end_quiet_wait(self) -> None:
+        self._quiet_due = None
+        self._wake_one()
 
     async def _carry_out(self, effect: Effect) -> None:
         errors: list[KubeError] = []

@@ -12,7 +12,8 @@ from core.ledger.effects import (
 )
 from core.ledger.outcomes import Purpose
 from extender.kube.effects import effector as module
-from extender.kube.effects.effector import QUIET_BESIDE, QUIET_RATE, QUIET_WORKERS, RATE, WORKERS
+from extender.kube.effects.effector import QUIET_BESIDE, QUIET_WORKERS, WORKERS
+from extender.kube.effects.pace import RATE
 from tests.extender.fake_api import Answer, Request
 from tests.extender.kube.effects.effector_bench import PODS, Bench, event, wake
 from tests.extender.reflector_bench import until
@@ -35,18 +36,33 @@ async def test_events_wait_behind_what_pods_wait_for(bench: Bench) -> None:
 async def test_what_pods_wait_for_is_not_slowed_down_by_events(bench: Bench) -> None:
     """Neither their rate nor their number delays others."""
     bench.patient = True
+    events = 2 * WORKERS
     for number in range(WORKERS):
         bench.api.apply(PODS, pod_body(f"p{number}"))
     async with bench.running():
-        for number in range(100):
+        for number in range(events):
             bench.effector.perform(event(f"why {number}"))
         await until(lambda: bench.writes("POST"))
         for number in range(WORKERS):
             bench.effector.perform(wake(f"p{number}"))
         await until(lambda: bench.outcomes[("WakePod", "done")] == WORKERS)
-        assert bench.outcomes[("PostEvent", "done")] < 100
-        await bench.settled(100 + WORKERS)
-    assert max(bench.pauses) <= max(QUIET_WORKERS / QUIET_RATE, WORKERS / RATE)
+        assert bench.outcomes[("PostEvent", "done")] < events
+        await bench.settled(events + WORKERS)
+    assert max(bench.pauses) <= WORKERS / RATE
+
+
+async def test_a_wake_up_does_not_wait_for_an_event_of_its_pod_that_may_not_start_yet(bench: Bench) -> None:
+    for name in ("p", "q"):
+        bench.api.apply(PODS, pod_body(name))
+    async with bench.running():
+        bench.effector.perform(wake("q"))
+        bench.effector.perform(_held("q"))
+        bench.effector.perform(_held("p"))
+        await until(lambda: bench.outcomes[("SetCondition", "done")] == 1)
+        bench.effector.perform(wake("p"))
+        await until(lambda: bench.outcomes[("WakePod", "done")] == 2)
+        assert bench.outcomes[("SetCondition", "done")] == 1
+        await bench.settled(4)
 
 
 async def test_of_effects_that_wait_for_one_pod_the_last_is_done(bench: Bench) -> None:

@@ -1,0 +1,41 @@
+"""Moments at which effects may start, on a clock that the test moves."""
+
+import pytest
+
+from extender.kube.effects.pace import BESIDE_FOR, QUIET_RATE, QUIET_RATE_BESIDE, RATE, Pace
+
+
+class Clock:
+    """A clock that stands still."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_effects_that_move_pods_start_at_the_rate() -> None:
+    pace = Pace(Clock())
+    assert [pace.begin() for _ in range(3)] == pytest.approx([0.0, 1 / RATE, 2 / RATE])
+
+
+def test_quiet_effects_have_a_schedule_of_their_own() -> None:
+    clock = Clock()
+    pace = Pace(clock)
+    assert pace.until_quiet() == 0
+    pace.begin_quiet()
+    assert pace.until_quiet() == pytest.approx(1 / QUIET_RATE)
+    assert pace.begin() == 0
+
+
+def test_quiet_effects_are_fewer_while_pods_are_moved() -> None:
+    """Issue 22: conditions of a backlog kept a sixth of the freed slots empty on a busy machine."""
+    clock = Clock()
+    pace = Pace(clock)
+    pace.begin()
+    pace.begin_quiet()
+    assert pace.until_quiet() == pytest.approx(1 / QUIET_RATE_BESIDE)
+    clock.now += BESIDE_FOR
+    pace.begin_quiet()
+    assert pace.until_quiet() == pytest.approx(1 / QUIET_RATE)
