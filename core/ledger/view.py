@@ -154,7 +154,9 @@ class LedgerView(OrderView):
         return self._state.applications.known.get(app_id)
 
     def is_ended(self, app_id: AppId) -> bool:
-        """True while an application of an id is being ended (ACT-20)."""
+        """True while an application of an id is being ended (ACT-20). Also true before all pods are known."""
+        if not self._state.pods.listed:
+            return True
         known = self._state.applications.known
         found = (known.get(each) for each in (app_id, app_id._replace(recovered=True)))
         return any(each is not None and each.ends for each in found)

@@ -7,6 +7,10 @@ from core.ids import AppId
 from core.workload.pod import PodFacts
 
 SYSTEM = "kube-system"
+
+CLOCKS_APART = 5.0
+"""Seconds by which the clocks of Paddock and of the API server may differ unnoticed."""
+
 _JOB = "Job.batch/"
 
 
@@ -50,6 +54,17 @@ def is_left_failed(pod: PodFacts) -> bool:
     Any other controller would replace it at once, and the new pod would only wait as this one does.
     """
     return not pod.controller or pod.controller.startswith(_JOB)
+
+
+def got_node_after(ending: Ending, placed: float, *, skew: float) -> bool:
+    """True for a pod that got its node after the end of the bar, by the API server's clock.
+
+    No pod gets a node shortly before that end, since its id is barred. So clocks may differ a little there.
+
+    ``placed``: time at which it got its node. ``skew``: seconds by which that clock is known to be ahead.
+    """
+    doubtful = min(CLOCKS_APART, (ending.until - ending.since) / 2)
+    return placed - skew >= ending.until - doubtful
 
 
 def concerns(ending: Ending, pod: PodFacts, *, of_daemon_set: bool) -> bool:

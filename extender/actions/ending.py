@@ -9,6 +9,9 @@ from core.workload.application import generated_name
 from core.workload.ending import Ending
 from extender.actions.stored import LONGEST_NAME, whole_second
 
+SHORTEST_BAR = 1.0
+"""Seconds of a bar, at least: what runs at the order has its node before that, although times are cut."""
+
 
 @dataclass(frozen=True, slots=True)
 class EndedApplication:
@@ -40,9 +43,10 @@ class EndedApplication:
         records = [each for each in known if each is not None]
         facts = [each.facts for each in records]
         left = {each.uid for each in records if view.is_exempt(each)}
-        queue = next((each.queue for each in found if each.queue is not None), None)
+        # Nobody has the right to the recovery queue but who has it to the root.
+        queue = next((each.queue for each in found if each.queue and not each.id.recovered), None)
         return cls(
-            QueuePath(queue if queue is not None and not found[0].id.recovered else ROOT),
+            queue if queue is not None else ROOT,
             max((each.created for each in facts), default=0.0),
             any(each.ends for each in found),
             app_id.name == generated_name(app_id.namespace),
@@ -73,7 +77,7 @@ def ending_for(known: Ending | None, found: EndedApplication, order: EndOrder, *
     ``known``: the order about this id in the store, or None.
     """
     if known is not None and (found.ends or not has_come(known.until, now=now)):
-        until = known.since + order.bar
+        until = known.since + _bar_of(order)
         if (known.until, known.reason, known.force) == (until, order.reason, order.force):
             return known
         by = order.by[:LONGEST_NAME]
@@ -82,7 +86,7 @@ def ending_for(known: Ending | None, found: EndedApplication, order: EndOrder, *
     return Ending(
         order.by[:LONGEST_NAME],
         since,
-        since + order.bar,
+        since + _bar_of(order),
         found.through,
         found.queue,
         order.reason,
@@ -90,6 +94,12 @@ def ending_for(known: Ending | None, found: EndedApplication, order: EndOrder, *
     )
 
 
+def _bar_of(order: EndOrder) -> float:
+    return max(order.bar, SHORTEST_BAR)
+
+
 def lifted(known: Ending, *, now: float) -> Ending:
     """Order whose bar is over. Equal to the known one if it is over already."""
-    return known if has_come(known.until, now=now) else replace(known, until=whole_second(now))
+    if has_come(known.until, now=now):
+        return known
+    return replace(known, until=max(whole_second(now), known.since + SHORTEST_BAR))

@@ -48,11 +48,18 @@ class MoveProspect:
         )
 
 
-def order_for(found: MoveProspect, path: QueuePath, *, by: str, reason: str, now: float) -> MoveOrder:
-    """Order for a request that is carried out. ``path``: of the queue, as the tree has it."""
+def order_for(
+    found: MoveProspect, known: MoveOrder | None, path: QueuePath, *, by: str, reason: str, now: float
+) -> MoveOrder:
+    """Order for a request that is carried out. ``path``: of the queue, as the tree has it.
+
+    ``known``: the order about this id in the store, or None. Its application may have ended, so no other
+    order has its time.
+    """
+    since = whole_second(now)
     return MoveOrder(
         by[:LONGEST_NAME],
-        whole_second(now),
+        since if known is None else max(since, known.since + 1),
         path,
         found.source or path,
         found.user[:LONGEST_NAME],

@@ -57,9 +57,9 @@ def lift_bar(cluster: Cluster, entry: LiftEntry) -> None:
 def move_application(cluster: Cluster, entry: MoveEntry) -> None:
     """Move an application to another leaf. Raises `Refusal` if that must not be, unless it is expected."""
     app_id, view = AppId(entry.application, entry.namespace), cluster.paddock.life.view
-    # Orders about applications that have ended are removed, as the server does with each write.
-    for known in [each for each in cluster.world.moves if view.moves.is_over(each)]:
-        del cluster.world.moves[known]
+    # Orders about applications that have ended are removed, as the server does within a minute.
+    for over in [each for each in cluster.world.moves if view.moves.is_over(each)]:
+        del cluster.world.moves[over]
     found = MoveProspect.of(view, app_id, entry.queue)
     refusal = found.refusal if found is not None else NO_APPLICATION
     if refusal is not None and refusal.obstacle.value != entry.refused:
@@ -68,8 +68,9 @@ def move_application(cluster: Cluster, entry: MoveEntry) -> None:
         cluster.recorder.note("application", f"{app_id} is not moved to {entry.queue}")
         return
     path = _known(cluster, entry.queue)
+    known = cluster.world.moves.get(app_id)
     cluster.world.moves[app_id] = order_for(
-        found, path, by=entry.by, reason=entry.reason, now=cluster.clock.seconds
+        found, known, path, by=entry.by, reason=entry.reason, now=cluster.clock.seconds
     )
     cluster.recorder.note("application", f"{app_id} is moved to {path}")
     _act(cluster)

@@ -44,6 +44,7 @@ class Pair(Paddock):
 
     def _new_standby(self) -> Standby:
         life = Standby(self._world, self._count_effect)
+        life.engine.learn(on.ActingEnded())
         life.start()
         return life
 

@@ -53,11 +53,15 @@ PLAYS = [Play(path, gates=False) for path in FILES]
 WITH_GATES = (
     "closed-queue",
     "coscheduling-",
+    "ended-",
+    "execution-",
     "gang-",
     "guarantee-",
+    "moved-",
     "order-",
     "quota-change",
     "required-node-",
+    "timed-out-",
 )
 PLAYS += [Play(path, gates=True) for path in FILES if path.stem.startswith(WITH_GATES)]
 

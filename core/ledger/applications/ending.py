@@ -33,7 +33,7 @@ from core.ledger.touched import Rounds, touch, touch_dropped
 from core.reasons import Code
 from core.workload.application import Application
 from core.workload.budget import covering
-from core.workload.ending import Ending, Endings, concerns, is_left_failed
+from core.workload.ending import Ending, Endings, concerns, got_node_after, is_left_failed
 from core.workload.states import Move
 
 ENDED = "ApplicationEnded"
@@ -240,15 +240,25 @@ def _is_concerned(state: State, record: PodRecord, ending: Ending) -> bool:
     if not concerns(ending, facts, of_daemon_set=may_be_of_daemon_set(state, record)):
         return False
     if record.node:
-        return ending.timed_out or placed_at(state, record) < ending.until
+        return ending.timed_out or not _got_node_after(state, record, ending)
     return bool(record.placement.binding or facts.placeholder or is_left_failed(facts))
+
+
+def _got_node_after(state: State, record: PodRecord, ending: Ending) -> bool:
+    """True for a pod that got its node after the bar: by our own clock if Paddock's POST bound it."""
+    if record.placement.bound_to:
+        return has_come(ending.until, now=record.placement.placed_at or state.now)
+    return got_node_after(ending, placed_at(state, record), skew=state.clock_skew)
 
 
 def _is_any_concerned(state: State, application: Application) -> bool:
     ending = ending_of(state, application)
-    return ending is not None and any(
-        _is_concerned(state, state.pods.records[uid], ending) for uid in application.pods
-    )
+    return ending is not None and ends_any(state, application, ending)
+
+
+def ends_any(state: State, application: Application, ending: Ending) -> bool:
+    """True if an order concerns a pod of an application. Cost: O(its pods)."""
+    return any(_is_concerned(state, state.pods.records[uid], ending) for uid in application.pods)
 
 
 def _end_pod(state: State, record: PodRecord, ending: Ending) -> None:

@@ -230,6 +230,9 @@ def change_queue(state: State, application: Application, leaf: Queue) -> None:
     note_completing(leaf, application)
     if counts:
         _count(state, application, leaf, runs=True)
+    if application.running_since is not None:
+        # Other time-outs count there.
+        judge_later(state, application.id)
 
 
 def remove(state: State, application: Application) -> None:

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from core.ids import AppId, PodUid, QueuePath
+from core.instants import has_come
 from core.ledger.admission.gate_status import long_hold_due
 from core.ledger.applications.bars import next_bar_end
 from core.ledger.applications.lifecycle import state_ends
@@ -207,6 +208,15 @@ def _unplaced_due(state: State, uid: PodUid) -> float | None:
     return _as_set(state, TimerKind.UNPLACED, uid) if is_filed else None
 
 
+def _bar_ends(state: State, key: str) -> float | None:
+    """End of the first bar. The end of one that is over is still set until `TimePassed` handles it."""
+    held = timer_at(state, TimerKind.BAR_ENDS, ONLY_ONE)
+    is_due = held is not None and has_come(held, now=state.now)
+    if key != ONLY_ONE:
+        return None
+    return held if is_due else next_bar_end(state)
+
+
 def _ending_due(state: State, uid: PodUid) -> float | None:
     """Time that is set for a pod of an application that is ended. No other pod has one."""
     record = state.pods.records.get(uid)
@@ -260,7 +270,7 @@ EXPECTED: Mapping[TimerKind, Expected] = {
     TimerKind.CYCLE: Expected(_none, _cycle_due),
     TimerKind.QUOTA_RECLAIM: Expected(_none, _reclaim_due),
     TimerKind.QUEUE_OPENS: Expected(_one, lambda state, _: next_opening(state)),
-    TimerKind.BAR_ENDS: Expected(_one, lambda state, _: next_bar_end(state)),
+    TimerKind.BAR_ENDS: Expected(_one, _bar_ends),
     TimerKind.ENDING: Expected(lambda state: state.pods.records, _ending_due),
     TimerKind.MOVE: Expected(
         lambda state: state.applications.moves_due, lambda state, key: state.applications.moves_due.get(key)

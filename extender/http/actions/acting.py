@@ -41,6 +41,9 @@ from extender.identity.delegation import Delegation
 from extender.identity.refusals import AccessRefused, NotAllowed
 from extender.rest.members import encoded
 
+MESSAGE_SHOWN = 600
+"""Characters of the message of a refusal in an Event, which may name several limits."""
+
 MOST = 16 * 2**10
 """Bytes of a request, at most."""
 
@@ -141,7 +144,8 @@ class _Handling:
         by = one_line(user.name)
         if result == "refused":
             text = (
-                f"{action_of(asked)} {one_line(target_of(asked))}, asked for by {by}, was refused: {message}"
+                f"{action_of(asked)} {one_line(target_of(asked))}, asked for by {by}, "
+                f"was refused: {one_line(message, longest=MESSAGE_SHOWN)}"
             )
             self._acting.tell_refused(text)
             return

@@ -8,7 +8,15 @@ from core.workload.moving import MoveOrder
 from extender.actions.moving import MoveProspect, order_for
 from extender.actions.requested import MoveApplication, Result, action_of
 from extender.actions.stored import Actions
-from extender.http.actions.parts import PODS_SHOWN, QUEUE_OF_APPLICATION, Acting, Plan, Refused
+from extender.http.actions.parts import (
+    MOVED_MEANWHILE,
+    PODS_SHOWN,
+    QUEUE_OF_APPLICATION,
+    Acting,
+    Plan,
+    Refused,
+    is_within,
+)
 from extender.http.aggregated import GROUP, VERSION
 from extender.identity.administration import queue_path_from
 
@@ -42,8 +50,9 @@ class MovePlan:
 
     def _change(self, actions: Actions) -> Actions:
         found, known = self._prospect(), actions.moved.get(self._app_id)
-        if self._queue_of(found) not in (self._source, self._path):
-            raise Refused(409, "the application was moved to another queue meanwhile: repeat the request")
+        queue = self._queue_of(found)
+        if not (is_within(queue, self._source) or queue == self._path):
+            raise Refused(409, MOVED_MEANWHILE)
         if found is None:
             raise Refused(404, "there is no such application")
         if found.is_generated and not self._asked.generated:
@@ -54,7 +63,7 @@ class MovePlan:
         if found.refusal is not None:
             raise Refused(_status_of(found.refusal), _text_of(found.refusal))
         now = self._acting.wall()
-        order = order_for(found, self._path, by=self._by, reason=self._asked.reason, now=now)
+        order = order_for(found, known, self._path, by=self._by, reason=self._asked.reason, now=now)
         return replace(actions, moved={**actions.moved, self._app_id: order})
 
     def _is_done(self, found: MoveProspect, known: MoveOrder | None) -> bool:

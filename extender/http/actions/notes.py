@@ -51,6 +51,6 @@ def audit_line(
     )
 
 
-def one_line(text: str) -> str:
-    """Text of a caller for an Event: one line of printable characters, cut."""
-    return "".join(each if each.isprintable() else "?" for each in text[:256])
+def one_line(text: str, *, longest: int = 256) -> str:
+    """Text of a caller for an Event: one line of printable characters, at most ``longest`` of them."""
+    return "".join(each if each.isprintable() else "?" for each in text[:longest])

@@ -23,6 +23,14 @@ PODS_SHOWN = 5_000
 """Pods that an answer lists, at most."""
 
 
+MOVED_MEANWHILE = "the application was moved to another queue meanwhile: repeat the request"
+
+
+def is_within(path: QueuePath, other: QueuePath) -> bool:
+    """True if a queue is the other one or is below it, so that the right to that one counts."""
+    return path == other or path.startswith(f"{other}.")
+
+
 class Refused(Exception):
     """Refusal of a request. ``status``: of the answer. The message repeats only paths of queues."""
 

@@ -23,7 +23,15 @@ from extender.actions.requested import (
 )
 from extender.actions.stored import Actions
 from extender.http.actions.moves import MovePlan
-from extender.http.actions.parts import PODS_SHOWN, QUEUE_OF_APPLICATION, Acting, Plan, Refused
+from extender.http.actions.parts import (
+    MOVED_MEANWHILE,
+    PODS_SHOWN,
+    QUEUE_OF_APPLICATION,
+    Acting,
+    Plan,
+    Refused,
+    is_within,
+)
 from extender.http.aggregated import GROUP, VERSION
 from extender.identity.administration import queue_path_from
 
@@ -88,9 +96,10 @@ class _ApplicationPlan:
         self._by = by
         self._app_id = AppId(asked.application, asked.namespace)
         self._found = acting.application(self._app_id)
+        self._allowed = self._queue()
 
     def plan(self) -> Plan:
-        return Plan({self._queue(): QUEUE_OF_APPLICATION}, self._change, self._result)
+        return Plan({self._allowed: QUEUE_OF_APPLICATION}, self._change, self._result)
 
     def _queue(self) -> QueuePath:
         """Queue whose right is needed: that of the order while the application has none."""
@@ -99,6 +108,10 @@ class _ApplicationPlan:
         return QueuePath(known.queue) if known is not None and queue == ROOT else queue
 
     def _change(self, actions: Actions) -> Actions:
+        # The rights were asked for meanwhile, and the store was read.
+        self._found = self._acting.application(self._app_id)
+        if not is_within(self._queue(), self._allowed):
+            raise Refused(409, MOVED_MEANWHILE)
         known = actions.ended.get(self._app_id)
         asked = self._asked
         after = self._ended(asked, known) if isinstance(asked, EndApplication) else self._lifted(known)

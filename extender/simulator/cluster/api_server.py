@@ -170,7 +170,8 @@ class PlayedApi:
         status = pod.body["status"]
         status.pop("nominatedNodeName", None)
         others = [each for each in status.get("conditions", ()) if each["type"] != "PodScheduled"]
-        status["conditions"] = [*others, {"type": "PodScheduled", "status": "True"}]
+        scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": stamp(since)}
+        status["conditions"] = [*others, scheduled]
         status["phase"], status["startTime"] = "Running", stamp(since)
         pod.bound_at = since
         run_for = pod.entry.run_for if pod.entry is not None else None

@@ -42,7 +42,11 @@ def moves_due(state: State) -> Rounds:
 
 
 def finish_moves(state: State) -> Rounds:
-    """Carry out all orders, because this instance acts from now on and another one decided on them."""
+    """Carry out all orders, because this instance acts from now on and another one decided on them.
+
+    A standby may have seen the end of a former application after the order about a later one.
+    """
+    state.applications.moves_over.clear()
     for app_id in sorted(state.applications.moves):
         yield from _follow(state, app_id, decided=True)
 

@@ -24,7 +24,7 @@ def is_over(state: State, app_id: AppId) -> bool:
     order = state.applications.moves.get(app_id)
     if order is None or state.applications.moves_over.get(app_id) == order.since:
         return True
-    return state.pods.listed and app_id not in state.applications.known
+    return state.pods.listed and not any(each in state.applications.known for each in _parts(app_id))
 
 
 def set_orders(state: State, moves: Moves) -> list[AppId]:
@@ -39,11 +39,21 @@ def set_orders(state: State, moves: Moves) -> list[AppId]:
 
 
 def end_order(state: State, app_id: AppId) -> None:
-    """Note that an application has ended, and the order to move it with it."""
-    order = state.applications.moves.get(app_id)
-    if order is not None:
-        state.applications.moves_over[app_id] = order.since
-        end_wait(state, app_id)
+    """Note that an application has ended, and the order to move it with it.
+
+    Not while other pods of it go on, such as those that count in the recovery queue.
+    """
+    own, known = app_id._replace(recovered=False), state.applications.known
+    others = (known[each] for each in _parts(own) if each != app_id and each in known)
+    order = state.applications.moves.get(own)
+    if order is not None and all(each.ends for each in others):
+        state.applications.moves_over[own] = order.since
+        end_wait(state, own)
+
+
+def _parts(app_id: AppId) -> tuple[AppId, AppId]:
+    """Keys of an application: its own, and that of its pods in the recovery queue."""
+    return app_id, app_id._replace(recovered=True)
 
 
 def begin_wait(state: State, app_id: AppId, seconds: float = REPEATED) -> None:

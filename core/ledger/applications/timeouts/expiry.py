@@ -2,7 +2,7 @@
 
 from core.durations import duration_text
 from core.instants import has_come, rfc3339
-from core.ledger.applications.ending import time_out
+from core.ledger.applications.ending import ends_any, time_out
 from core.ledger.applications.timeouts.due import (
     held_back,
     judge_all_later,
@@ -11,7 +11,13 @@ from core.ledger.applications.timeouts.due import (
     take_unjudged,
 )
 from core.ledger.applications.timeouts.limits import bar_of, limit_of
-from core.ledger.applications.timeouts.records import carriers, carry, is_safe, recover_execution
+from core.ledger.applications.timeouts.records import (
+    carriers,
+    carry,
+    heard_through,
+    is_safe,
+    recover_execution,
+)
 from core.ledger.pods.reports import post
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import cancel_timer, set_timer, take_due
@@ -52,6 +58,9 @@ def judge_executions(state: State) -> Rounds:
             continue
         if state.pods.listed and application.running_since is not None:
             yield from _judge(state, application, application.running_since)
+            if state.applications.known.get(app_id) is not application:
+                # It has ended. Another one of its id is judged for itself.
+                continue
         due = execution_due(state, application)
         if due is None:
             cancel_timer(state, TimerKind.EXECUTION, app_id)
@@ -100,9 +109,20 @@ def _judge(state: State, application: Application, since: float) -> Rounds:
         _announce(state, application, execution, since)
     application.execution = None if execution == Execution() else execution
     carry(state, application, execution)
-    over = execution.through is not None and not application.ends and state.acts
-    if over and application.pods and is_safe(state, application, execution):
+    if application.ends or not application.pods:
+        return
+    if not state.acts:
+        yield from _follow(state, application, execution, since)
+    elif execution.through is not None and is_safe(state, application, execution):
         yield from time_out(state, application, _ending(state, application, execution, since))
+
+
+def _follow(state: State, application: Application, execution: Execution, since: float) -> Rounds:
+    """End an application as the acting instance does, so that what it leaves is a new one here, too."""
+    execution.through = heard_through(state, application)
+    ending = _ending(state, application, execution, since)
+    if execution.through is not None and ends_any(state, application, ending):
+        yield from time_out(state, application, ending)
 
 
 def _announce(state: State, application: Application, execution: Execution, since: float) -> None:

@@ -4,7 +4,7 @@ from itertools import compress
 
 from core.instants import has_come
 from core.ledger import events as on
-from core.ledger.applications.timeouts.due import judge_later, latest_now
+from core.ledger.applications.timeouts.due import held_back, judge_later, latest_now
 from core.ledger.gangs.release import AGAIN
 from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord
@@ -12,6 +12,7 @@ from core.ledger.pods.reports import write
 from core.ledger.state.state import State
 from core.workload.application import Application
 from core.workload.pod import EXECUTION, RUNNING_SINCE, PodFacts
+from core.workload.states import AppState
 from core.workload.timeouts.execution import (
     Execution,
     ExecutionRecord,
@@ -103,8 +104,29 @@ def recover_execution(state: State, application: Application) -> None:
         application.execution = execution
         return
     own = [placed_at(state, each) for each in live if each.node and not each.facts.placeholder]
+    if _was_ended_elsewhere(state, application):
+        application.running_since, application.execution = None, None
+        if application.state is AppState.RUNNING:
+            own.append(latest_now(state))
     known = application.running_since
     application.running_since = min([*own, known] if known is not None else own, default=None)
+
+
+def _was_ended_elsewhere(state: State, application: Application) -> bool:
+    """True if its time was over before this instance acts. Its pods are those of a new application then."""
+    execution = application.execution
+    if execution is None or execution.ends is None or application.ends:
+        return False
+    return has_come(execution.ends, now=state.now - held_back(state))
+
+
+def heard_through(state: State, application: Application) -> float | None:
+    """Creation of the youngest pod at the end of the time, as the acting instance has recorded it."""
+    if state.acts or not state.config.settings.records_protected:
+        return None
+    facts = (state.pods.records[uid].facts for uid in sorted(application.pods))
+    found = (record_from(each.running_since, each.execution) for each in facts if each.running_since)
+    return next((each.through for each in found if each is not None and each.through is not None), None)
 
 
 def placed_at(state: State, record: PodRecord) -> float:

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from core.ids import AppId
+from core.ids import AppId, NodeName
 from core.ledger import events as on
 from core.ledger.effects import EvictPod, MarkFailed
 from core.ledger.ledger import Ledger
 from core.workload.daemon_set import Controller
 from core.workload.ending import Ending
-from tests.builders import AGENTS, START, make_ledger, make_pod, make_queue
+from tests.builders import AGENTS, START, bind_called, filtered, make_ledger, make_pod, make_queue
 
 APP = AppId("app-1", "default")
 ENDING = Ending("ann", START, START + 600, START, "root")
@@ -67,6 +67,37 @@ def test_an_invented_daemon_set_keeps_no_pod(listed_first: bool) -> None:
     assert_clean(ledger)
     # Nothing is asked for twice.
     assert ended_by(ledger, listed, at=2) == []
+
+
+@pytest.mark.rule("ACT-22")
+def test_a_pod_that_is_let_in_after_the_bar_stays_although_the_api_servers_clock_is_behind() -> None:
+    ledger = make_ledger(make_queue("root.a"))
+    pod = make_pod("p", controller="ReplicaSet.apps/web", created=START)
+    ledger.apply(on.PodObserved(pod), now=START)
+    ledger.apply(on.ActionsRead({}, {APP: replace(ENDING, until=START + 60)}), now=START + 1)
+    ledger.apply(on.TimePassed(), now=START + 60)
+    filtered(ledger, pod.uid, now=START + 60.1)
+    bind_called(ledger, pod.uid, now=START + 60.2)
+    bound = on.PodBound(pod.uid, NodeName("n1"))
+    assert ended_by(ledger, bound, at=60.3) == []
+    shown = replace(pod, node=NodeName("n1"), scheduled_at=START + 58, version=2)
+    assert ended_by(ledger, on.PodObserved(shown), at=60.4) == []
+    assert_clean(ledger)
+
+
+@pytest.mark.rule("ACT-4", "ACT-20")
+def test_an_order_is_followed_until_all_pods_are_known() -> None:
+    """Before that, its application may still run."""
+    assert Ledger().view.is_ended(APP)
+    assert not make_ledger().view.is_ended(APP)
+
+
+@pytest.mark.rule("ACT-22")
+def test_a_bar_that_is_over_is_no_drift_before_its_timer_is_handled() -> None:
+    ledger = make_ledger(make_queue("root.a"))
+    ledger.apply(on.ActionsRead({}, {APP: replace(ENDING, until=START + 60)}), now=START)
+    ledger.apply(on.PodObserved(make_pod("p", app="app-2")), now=START + 61)
+    assert_clean(ledger)
 
 
 def assert_clean(ledger: Ledger) -> None:
