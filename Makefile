@@ -97,7 +97,7 @@ matrix: control-plane helm
 soak: control-plane
 	$(BIN)/python -m e2e.soak --seconds $(SOAK_SECONDS) --seed $(SEED)
 
-# Random histories of the properties: PROPERTY=quota, preemption, ordering or explanation, all by default. Each
+# Random histories of the properties: PROPERTY=quota, preemption, ordering, explanation or administration. Each
 # COUNT times from SEED on, by JOBS processes; what is played is noted in .cache/histories.txt, and not played again.
 histories: $(STAMP)
 	$(BIN)/python -m tests.histories --seed $(SEED) --count $(COUNT) --jobs $(JOBS) --property "$(PROPERTY)"

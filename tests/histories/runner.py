@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PROPERTIES = ("quota", "preemption", "ordering", "explanation")
+PROPERTIES = ("quota", "preemption", "ordering", "explanation", "administration")
 """Each a module beside this one with ``play(seed)``, which raises AssertionError with the history.
 
 A module may have ``figures()``, a text about all that it has played so far.

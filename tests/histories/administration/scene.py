@@ -1,0 +1,67 @@
+"""Steps and queue documents of the histories of administration, and the life of an application."""
+
+from dataclasses import replace
+from random import Random
+
+from core.ids import AppId
+from core.queues.spec import LimitSpec, QueueSpec
+from core.resource import Limit
+from core.workload.application import Application
+from tests.builders import make_partition, make_queue
+
+STEPS = 60
+CHOICES = (
+    *("submit", "submit", "submit", "place", "place", "place", "place", "edit", "delete", "terminate"),
+    *("move", "move", "move", "end", "lift", "close", "open", "configure", "wait", "wait", "wait", "wait"),
+    *("shift", "disturb", "kill", "resign", "tidy", "end_binds"),
+)
+"""Steps, each a method of the history."""
+
+QUEUES = ("root.a", "root.p.x", "root.p.y")
+USERS = ("alice", "bob")
+APPS = tuple(AppId(f"app-{at}", "default") for at in range(3))
+SPANS = ("7m", "20m", "300s", "1s", "x", "-5m", "")
+
+
+def limited(spec: QueueSpec, timeout: str = "", bar: str = "") -> QueueSpec:
+    found = {"application.execution.timeout": timeout, "application.execution.bar": bar}
+    return replace(spec, properties={key: value for key, value in found.items() if value})
+
+
+GROUPS = LimitSpec((), ("team", "*"), Limit({"vcore": 4000}))
+EACH = LimitSpec(("*",), (), Limit({"vcore": 3000}), 2)
+A = make_queue("root.a", max={"vcore": 3000})
+P = make_queue("root.p", leaf=False, max={"vcore": 4000})
+X = make_queue("root.p.x", max={"vcore": 2000})
+Y = replace(make_queue("root.p.y"), max_applications=1)
+DOCUMENTS = (
+    make_partition(A, limited(P, "10m"), X, limited(Y, "8m", "2m")),
+    make_partition(A, P, X, Y),
+    make_partition(
+        replace(limited(A, "15m"), limits=(EACH, GROUPS)), replace(P, limits=(EACH,)), X, limited(Y, "6m")
+    ),
+    make_partition(limited(A, "10m"), P, limited(Y, "10m")),
+    make_partition(limited(A, "1m")),
+)
+NEVER = float("inf")
+
+
+def forged(chance: Random) -> dict[str, str]:
+    """Fields of a pod whose author claims a record of Paddock."""
+    since = "1970-01-01T00:00:00.000Z" if chance.random() < 0.5 else "2999-01-01T00:00:00.000Z"
+    return {"running_since": since, "execution": '{"asked":1,"ends":2,"through":9e9}'}
+
+
+class Life:
+    """Life of an application, as the API server's pods and the acting process tell.
+
+    ``ran``: time since which it ran, by the API server's clock. ``least``: shortest limit that ever held.
+    ``steady``: True while nothing could have put its end off.
+    """
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+        self.ran: float | None = None
+        self.least: float = NEVER
+        self.shortened: float | None = None
+        self.steady = True
