@@ -15,7 +15,7 @@ _INTRO = """\
 # kubectl paddock
 
 The command asks Paddock about queues, applications and pods.
-Only `close-queue`, `open-queue`, `end`, `lift` and `move` change something.
+Only `apply`, `close-queue`, `open-queue`, `end`, `lift` and `move` change something.
 Install the wheel: `kubectl paddock` finds `kubectl-paddock` on the `PATH`. On Windows, use `pipx install`.
 On Linux and macOS one file does, which needs Python 3.11 or later and no library.
 `make plugin` makes it in `dist`, with an archive and a manifest for krew.
