@@ -36,7 +36,8 @@ SINGLE_RULES = (
     *("APP-3", "APP-4", "APP-6", "APP-9", "APP-11", "APP-15"),
     *(f"COS-{number}" for number in (*range(1, 7), 10, 14, 24)),
     *("SORT-0", "CYC-1", "CYC-2", "CYC-4", "CYC-5", "CYC-6", "CYC-7"),
-    *(f"ACT-{number}" for number in (*range(1, 8), *range(10, 15), *range(40, 47))),
+    *(f"ACT-{number}" for number in (*range(1, 8), *range(10, 15), *range(20, 25), *range(30, 37))),
+    *(f"ACT-{number}" for number in (*range(40, 47), *range(50, 56))),
     *(f"DIV-{number}" for number in (*range(4, 19), *range(21, 24))),
 )
 
