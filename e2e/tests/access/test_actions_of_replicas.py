@@ -12,7 +12,7 @@ from e2e.cluster.client import Cluster
 from e2e.programs.paddock import PaddockProcess
 from e2e.stands.administration import ENABLED, administered, status_of, until_done
 from e2e.stands.front_door import FrontDoor
-from e2e.stands.stand import eventually
+from e2e.stands.stand import CONFIG_MAP, NAMESPACE, document, eventually
 from e2e.tests.access.test_replicas import LEADER, LEASE, STANDBY
 
 
@@ -54,3 +54,45 @@ async def test_a_standby_passes_an_order_on_and_keeps_it_when_it_leads(door: Fro
     assert (await until_done(door, action="open", queue="root.a"))["changed"]
     assert await status_of(door) == "Active"
     assert audited(door.paddock) == [("close", "unchanged"), ("open", "changed")]
+
+
+async def queue_of(paddock: PaddockProcess, app: str) -> str:
+    _, text = await paddock.get("/ws/v1/partition/default/applications/active")
+    found = json.loads(text) if text.startswith("[") else []
+    return next((str(each["queueName"]) for each in found if each["applicationID"] == app), "")
+
+
+@pytest.mark.rule("ACT-30", "ACT-33", "ACT-22")
+async def test_a_new_leader_keeps_a_moved_application_and_the_bar_of_an_ended_one(door: FrontDoor) -> None:
+    """Pods name their node, since no kube-scheduler runs. Pods of both applications name the former queue."""
+    cluster = door.cluster
+    queues = document({"a": {"x": {"max": {"vcore": "8"}}, "y": {"max": {"vcore": "8"}}}})
+    await cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": queues})
+    leader = await door.start_another(LEADER[1], LEADER[0])
+    (node,) = await cluster.add_nodes(1, cpu="8")
+    for app in ("moves", "ends"):
+        pod = cluster.pod(f"p-{app}", queue="root.a.x", app=app)
+        pod["spec"]["nodeName"] = node
+        await cluster.create(pod)
+
+    async def count_there() -> bool:
+        return {await queue_of(leader, "moves"), await queue_of(leader, "ends")} == {"root.a.x"}
+
+    await eventually(count_there, "both count in the first leaf", timeout=60)
+    move = {"action": "move", "application": "moves", "namespace": cluster.namespace, "queue": "root.a.y"}
+    end = {"action": "end", "application": "ends", "namespace": cluster.namespace}
+    assert (await until_done(door, **move))["changed"]
+    assert (await until_done(door, **end))["changed"]
+    await leader.kill()
+    await door.lead(STANDBY[0])
+
+    async def is_moved() -> bool:
+        return await queue_of(door.paddock, "moves") == "root.a.y"
+
+    await eventually(is_moved, "it counts in the second leaf", timeout=60)
+    for order in (move, end):
+        assert not (await until_done(door, **order))["changed"]
+    lift = {**end, "action": "lift"}
+    assert (await until_done(door, **lift))["changed"]
+    assert not (await until_done(door, **lift))["changed"]
+    assert await door.paddock.drifts() == []
