@@ -33,7 +33,7 @@ def is_over(stand: Stand, name: str) -> bool:
     return pod is None or is_terminal(pod)
 
 
-async def told(cluster: Cluster, reason: str) -> bool:
+async def has_event(cluster: Cluster, reason: str) -> bool:
     events = await cluster.request("GET", f"/api/v1/namespaces/{cluster.namespace}/events")
     return any(each["reason"] == reason for each in events["items"])
 
@@ -54,8 +54,8 @@ async def test_a_crash_neither_lengthens_nor_shortens_the_time(cluster: Cluster)
             lambda: is_over(stand, "p-0") and is_over(stand, "p-1"), "both go", timeout=120
         )
         assert time.time() >= since + LIMIT
-        await eventually(partial(told, cluster, "ExecutionTimeoutNear"), "an Event has warned")
-        await eventually(partial(told, cluster, "ExecutionTimeout"), "an Event says why")
+        await eventually(partial(has_event, cluster, "ExecutionTimeoutNear"), "an Event has warned")
+        await eventually(partial(has_event, cluster, "ExecutionTimeout"), "an Event says why")
         await cluster.create_pod("p-2", queue="root.a", app=APP)
         await stand.pods.until(
             lambda: len(record_of(stand, "p-2")) == 2, "a new application begins", timeout=60
