@@ -10,7 +10,7 @@ from core.ledger.admission.turns import end_turn, restore_rank
 from core.ledger.applications.classification import place_again
 from core.ledger.applications.lifecycle import change_queue
 from core.ledger.applications.moves.checking import move_refusal
-from core.ledger.applications.moves.orders import begin_wait, end_wait, order_of, set_orders
+from core.ledger.applications.moves.orders import begin_wait, end_wait, forget_ends, order_of, set_orders
 from core.ledger.node_reservation.reservation import release_node
 from core.ledger.podgroups.membership import follow_move
 from core.ledger.pods.record import PodRecord
@@ -42,11 +42,8 @@ def moves_due(state: State) -> Rounds:
 
 
 def finish_moves(state: State) -> Rounds:
-    """Carry out all orders, because this instance acts from now on and another one decided on them.
-
-    A standby may have seen the end of a former application after the order about a later one.
-    """
-    state.applications.moves_over.clear()
+    """Carry out all orders, because this instance acts from now on and another one decided on them."""
+    forget_ends(state)
     for app_id in sorted(state.applications.moves):
         yield from _follow(state, app_id, decided=True)
 

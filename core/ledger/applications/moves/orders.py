@@ -51,6 +51,14 @@ def end_order(state: State, app_id: AppId) -> None:
         end_wait(state, own)
 
 
+def forget_ends(state: State) -> None:
+    """Forget which orders are over.
+
+    A standby may have seen the end of a former application after the order about a later one.
+    """
+    state.applications.moves_over.clear()
+
+
 def _parts(app_id: AppId) -> tuple[AppId, AppId]:
     """Keys of an application: its own, and that of its pods in the recovery queue."""
     return app_id, app_id._replace(recovered=True)
