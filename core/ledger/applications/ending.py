@@ -96,7 +96,11 @@ def follow_ending(state: State, record: PodRecord) -> Rounds:
     """Apply the order about a pod's application to the pod, as it is now known."""
     application = state.application_of(record)
     ending = ending_of(state, application) if application is not None else None
-    if application is None or ending is None or not _is_concerned(state, record, ending):
+    if application is None or ending is None:
+        return
+    if not _is_concerned(state, record, ending):
+        # It may have been, as one that was being bound until the bar was over.
+        yield from _succeed(state, application)
         return
     if application.ends:
         _end_pod(state, record, ending)

@@ -26,9 +26,11 @@ from core.ledger.outcomes import Answer, Purpose
 from core.ledger.settings import LedgerSettings
 from core.queues.queue import Closure
 from core.queues.spec import PartitionSpec
+from core.workload.application import Application
 from core.workload.ending import Ending
 from core.workload.moving import MoveOrder
 from core.workload.pod import NamespaceFacts, PodFacts
+from core.workload.states import AppState
 from tests.builders import AGENTS, START, make_node, make_pod
 
 NODE = NodeName("n1")
@@ -64,6 +66,8 @@ class Host:
         self.inbox: list[on.Event] = []
         self.outbox: list[Effect] = []
         self.acts = False
+        #: Applications that were known when it was last looked.
+        self.seen: dict[AppId, Application] = {}
 
     def learn(self, event: on.Event) -> None:
         """Apply an event by this host's clock, which never goes back."""
@@ -71,6 +75,17 @@ class Host:
         effects = self.ledger.apply(event, now=self.heard)
         if self.acts:
             self.outbox += effects
+
+    def ended_since(self) -> list[AppId]:
+        """Ids of applications that have failed or completed here since the last call."""
+        view, found = self.ledger.view, list[AppId]()
+        for app_id, former in list(self.seen.items()):
+            if view.application(app_id) is not former:
+                del self.seen[app_id]
+                if former.state in (AppState.FAILED, AppState.COMPLETED):
+                    found.append(app_id._replace(recovered=False))
+        self.seen.update((each.id, each) for each in view.applications())
+        return found
 
     def start(self) -> None:
         """Read everything in the order in which the server does."""

@@ -27,7 +27,7 @@ from core.workload.application import Application
 from core.workload.ending import Ending
 from core.workload.pod import PodFacts
 from core.workload.states import AppState
-from core.workload.timeouts.execution import LEAST_NOTICE, shortest
+from core.workload.timeouts.execution import LEAST_NOTICE
 from extender.actions.ending import EndedApplication, EndOrder, ending_for, lifted
 from extender.actions.moving import MoveProspect, order_for
 from tests.builders import OF_AGENTS, bind_called, drifts, filtered
@@ -40,9 +40,12 @@ from tests.histories.administration.scene import (
     QUEUES,
     SPANS,
     STEPS,
+    UNNOTICED,
     USERS,
     Life,
     forged,
+    goes_on,
+    limit_of,
 )
 
 
@@ -55,7 +58,7 @@ class History:
         self.cluster = Cluster(self.chance, DOCUMENTS)
         self.lives: dict[AppId, Life] = {}
         self.orders: dict[AppId, list[Ending]] = {}
-        self.failed: dict[AppId, float] = {}
+        self.over: dict[AppId, float] = {}
         self.serial = 0
 
     # -- tenants ---------------------------------------------------------------------------------------------
@@ -247,13 +250,13 @@ class History:
         view, store = cluster.leader.ledger.view, cluster.store
         for app_id in [each for each in store.moved if view.moves.is_over(each)]:
             order = store.moved.pop(app_id)
-            # It has failed, and what is exempt or was pending then is a new application.
-            ended = self.failed.get(app_id, 0.0) >= order.since
+            # It has ended, and what is exempt or was pending then is a new application.
+            ended = self.over.get(app_id) == order.since
             held = [
                 pod.name
                 for pod in cluster.pods.values()
                 if (pod.app_id, pod.namespace, pod.taken_as) == (*app_id[:2], "") and pod.node
-                if pod.created <= order.since and not pod.deleting and view.pod(pod.uid) is not None
+                if pod.created <= order.since and not pod.deleting and goes_on(view, pod)
             ]
             assert ended or not held, f"the order about {app_id} left {held}"
         now = cluster.leader.heard
@@ -280,13 +283,15 @@ class History:
             former = self.lives[app_id].application
             if view.application(app_id) is not former:
                 del self.lives[app_id]
-                if former.state is AppState.FAILED:
-                    self.failed[app_id._replace(recovered=False)] = former.since
+        # The standby may lead next, so what it has seen counts, too.
+        for app_id in {each for host in cluster.hosts for each in host.ended_since()}:
+            if app_id in cluster.store.moved:
+                self.over[app_id] = cluster.store.moved[app_id].since
         for application in view.applications():
             life = self.lives.setdefault(application.id, Life(application))
             if application.running_since is not None and life.ran is None:
                 life.ran = cluster.now
-            limit = self.limit_of(application)
+            limit = limit_of(view, application)
             if limit is not None and limit < life.least:
                 life.shortened = cluster.now if life.least is not NEVER or life.ran != cluster.now else None
                 life.least = limit
@@ -294,14 +299,6 @@ class History:
                 life.steady = False
             if is_on_time:
                 self.judge_lateness(application, life, limit)
-
-    def limit_of(self, application: Application) -> float | None:
-        """Seconds that an application may run by the document and its originator. None for no limit."""
-        leaf = self.cluster.leader.ledger.view.tree.get(application.queue or "")
-        limits = [each.properties.execution_timeout for each in leaf.chain] if leaf is not None else []
-        own = application.execution.asked if application.execution is not None else None
-        is_generated = application.id.name.endswith("-autogen")
-        return None if is_generated else shortest((own, *limits))
 
     def judge_lateness(self, application: Application, life: Life, limit: float | None) -> None:
         on_time = life.steady and life.ran is not None and limit is not None and limit == life.least
@@ -327,7 +324,7 @@ class History:
         if life is None:
             return
         assert life.ran is not None, f"{pod.name} never ran for long"
-        earliest = life.ran + life.least - 1.5
+        earliest = life.ran + life.least - UNNOTICED
         assert self.cluster.now >= earliest, f"{pod.name} went at {self.cluster.now}, before {earliest}"
 
     def check(self) -> None:

@@ -4,9 +4,12 @@ from dataclasses import replace
 from random import Random
 
 from core.ids import AppId
+from core.ledger.view import LedgerView
 from core.queues.spec import LimitSpec, QueueSpec
 from core.resource import Limit
 from core.workload.application import Application
+from core.workload.pod import PodFacts
+from core.workload.timeouts.execution import shortest
 from tests.builders import make_partition, make_queue
 
 STEPS = 60
@@ -44,6 +47,8 @@ DOCUMENTS = (
     make_partition(limited(A, "1m")),
 )
 NEVER = float("inf")
+UNNOTICED = 4.5
+"""Seconds by which an end may be early: clocks 3 s apart count as equal (ACT-45), and times are whole."""
 
 
 def forged(chance: Random) -> dict[str, str]:
@@ -65,3 +70,19 @@ class Life:
         self.least: float = NEVER
         self.shortened: float | None = None
         self.steady = True
+
+
+def limit_of(view: LedgerView, application: Application) -> float | None:
+    """Seconds that an application may run by the document and its originator. None for no limit."""
+    leaf = view.tree.get(application.queue or "")
+    limits = [each.properties.execution_timeout for each in leaf.chain] if leaf is not None else []
+    own = application.execution.asked if application.execution is not None else None
+    return None if application.id.name.endswith("-autogen") else shortest((own, *limits))
+
+
+def goes_on(view: LedgerView, pod: PodFacts) -> bool:
+    """True if a host knows a pod, and its application is not being ended."""
+    record = view.pod(pod.uid)
+    app_id = record.membership.application if record is not None else None
+    application = view.application(app_id) if app_id is not None else None
+    return record is not None and not (application is not None and application.ends)

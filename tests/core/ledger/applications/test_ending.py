@@ -10,6 +10,7 @@ from core.ledger.effects import EvictPod, MarkFailed
 from core.ledger.ledger import Ledger
 from core.workload.daemon_set import Controller
 from core.workload.ending import Ending
+from core.workload.states import AppState
 from tests.builders import AGENTS, START, bind_called, filtered, make_ledger, make_pod, make_queue
 
 APP = AppId("app-1", "default")
@@ -82,6 +83,25 @@ def test_a_pod_that_is_let_in_after_the_bar_stays_although_the_api_servers_clock
     assert ended_by(ledger, bound, at=60.3) == []
     shown = replace(pod, node=NodeName("n1"), scheduled_at=START + 58, version=2)
     assert ended_by(ledger, on.PodObserved(shown), at=60.4) == []
+    assert_clean(ledger)
+
+
+@pytest.mark.rule("ACT-20", "ACT-22")
+def test_a_binding_that_is_answered_after_the_bar_holds_no_application_in_failing() -> None:
+    ledger = make_ledger(make_queue("root.a"))
+    pod = make_pod("p", controller="ReplicaSet.apps/web", created=START)
+    ledger.apply(on.PodObserved(pod), now=START)
+    filtered(ledger, pod.uid, now=START)
+    bind_called(ledger, pod.uid, now=START)
+    ledger.apply(on.ActionsRead({}, {APP: replace(ENDING, until=START + 60)}), now=START + 1)
+    (failing,) = ledger.view.applications()
+    assert failing.ends
+    ledger.apply(on.PodBound(pod.uid, NodeName("n1")), now=START + 61)
+    shown = replace(pod, node=NodeName("n1"), scheduled_at=START + 61, version=2)
+    assert ended_by(ledger, on.PodObserved(shown), at=61.1) == []
+    (found,) = ledger.view.applications()
+    assert found is not failing
+    assert (found.ends, found.state) == (False, AppState.RUNNING)
     assert_clean(ledger)
 
 
