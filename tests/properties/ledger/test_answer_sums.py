@@ -61,11 +61,11 @@ def check_sums(ledger: Ledger) -> None:
     used = added(*(each.allocated for each in nodes))
     assert added(partition.capacity.used_capacity) == used == added(root.allocated_resource)
     listed = [each.allocation_key for node in nodes for each in node.allocations]
-    assert sorted(listed) == sorted(each.allocation_key for app in live for each in app.allocations)
-    assert (partition.total_nodes, partition.total_containers) == (len(nodes), len(listed))
-    # Pods of a failed gang count until they are marked as Failed. No list has their application meanwhile.
+    # Pods of a failed gang count until they are gone. No list has their application meanwhile.
     failed = [each for each in facts.view.applications() if each.state is AppState.FAILED and each.pods]
     counted = [*live, *(app_from(facts, each) for each in failed)]
+    assert sorted(listed) == sorted(each.allocation_key for app in counted for each in app.allocations)
+    assert (partition.total_nodes, partition.total_containers) == (len(nodes), len(listed))
     check_queue(root, counted)
     for app in live:
         check_application(app)
