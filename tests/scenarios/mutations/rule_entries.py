@@ -66,7 +66,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "id_is_generated": Entry("core.ledger.applications.timeouts.limits:is_without_end", "ACT-46"),
     "execution_is_carried": Entry("core.ledger.applications.timeouts.records:carry", "ACT-42"),
     "execution_is_recovered": Entry("core.ledger.applications.timeouts.records:recover_execution", "ACT-41"),
-    "own_time_of_a_pod": Entry("core.ledger.applications.timeouts.records:placed_at", "ACT-41"),
+    "own_time_of_a_pod": Entry("core.ledger.applications.timeouts.records:placed_at", "ACT-41 ACT-42"),
     "execution_is_asked_for": Entry("core.workload.timeouts.execution:asked_for", "ACT-40"),
     "execution_end_is_announced": Entry("core.workload.timeouts.execution:end_announced", "ACT-44"),
     "clock_is_ahead": Entry("core.workload.timeouts.execution:behind", "ACT-45"),
