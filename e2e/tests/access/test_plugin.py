@@ -176,7 +176,7 @@ ASKED: dict[str, tuple[str, ...]] = {
 }
 """Arguments by the name of the golden file."""
 
-UNRECORDED = {"config", "diff", "status", "events", "open", "completion"}
+UNRECORDED = {"status", "events", "open", "completion"}
 """Commands whose output differs between runs, or that have tests of their own."""
 
 

@@ -38,7 +38,7 @@ async def defined(cluster: Cluster) -> AsyncIterator[Cluster]:
 
 
 def _is_established(definition: Object) -> bool:
-    conditions = definition.get("status", {}).get("conditions", ())
+    conditions = definition.get("status", {}).get("conditions") or ()
     return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
 
