@@ -193,7 +193,7 @@ def _succeed(state: State, application: Application) -> Rounds:
     remove(state, application)
     _drop_timeouts(state)
     for record in rest:
-        withdraw_record(state, record)
+        withdraw_record(state, record, application)
         yield from take_in(state, record)
         touch(state, record)
         yield

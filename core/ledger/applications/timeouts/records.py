@@ -4,6 +4,7 @@ from itertools import compress
 
 from core.instants import has_come
 from core.ledger import events as on
+from core.ledger.applications.bars import may_be_of_daemon_set
 from core.ledger.applications.timeouts.due import held_back, judge_later, latest_now
 from core.ledger.gangs.release import AGAIN
 from core.ledger.outcomes import Purpose
@@ -11,6 +12,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import write
 from core.ledger.state.state import State
 from core.workload.application import Application
+from core.workload.ending import is_exempt
 from core.workload.pod import EXECUTION, RUNNING_SINCE, PodFacts
 from core.workload.states import AppState
 from core.workload.timeouts.execution import (
@@ -103,8 +105,8 @@ def recover_execution(state: State, application: Application) -> None:
         execution.ends, execution.asked, execution.through = first.ends, first.asked, first.through
         application.execution = execution
         return
-    own = [placed_at(state, each) for each in live if each.node and not each.facts.placeholder]
-    if _was_ended_elsewhere(state, application):
+    own = [placed_at(state, each) for each in live if each.node and _tells_time(state, each)]
+    if _was_ended_elsewhere(state, application) or _is_unknown_to_others(state, application):
         application.running_since, application.execution = None, None
         if application.state is AppState.RUNNING:
             own.append(latest_now(state))
@@ -118,6 +120,21 @@ def _was_ended_elsewhere(state: State, application: Application) -> bool:
     if execution is None or execution.ends is None or application.ends:
         return False
     return has_come(execution.ends, now=state.now - held_back(state))
+
+
+def _is_unknown_to_others(state: State, application: Application) -> bool:
+    """True if pods would carry a record, had the former leader known since when the application runs.
+
+    None does, so what this instance knows may be about an application that has ended there.
+    """
+    return state.config.settings.records_protected and bool(application.pods)
+
+
+def _tells_time(state: State, record: PodRecord) -> bool:
+    """True for a pod that goes with its application. Another one may be older than the application is."""
+    facts = record.facts
+    exempt = is_exempt(facts, of_daemon_set=may_be_of_daemon_set(state, record))
+    return not (facts.placeholder or exempt)
 
 
 def heard_through(state: State, application: Application) -> float | None:
@@ -138,9 +155,14 @@ def placed_at(state: State, record: PodRecord) -> float:
     return own if record.placement.bound_to else record.facts.created
 
 
-def withdraw_record(state: State, record: PodRecord) -> None:
-    """Take the record of an application that has ended off a pod that outlives it."""
-    if record.facts.running_since or record.facts.execution:
+def withdraw_record(state: State, record: PodRecord, former: Application) -> None:
+    """Take the record of an application that has ended off a pod that outlives it.
+
+    ``former``: that application. A record that is being written is taken off, too.
+    """
+    writing = former.execution.writing if former.execution is not None else None
+    is_requested = writing is not None and record.uid in writing[0]
+    if is_requested or record.facts.running_since or record.facts.execution:
         write(state, record, Purpose.WITHDRAWAL, (RUNNING_SINCE, None), (EXECUTION, None))
 
 

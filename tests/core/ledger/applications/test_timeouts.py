@@ -6,8 +6,9 @@ import pytest
 
 from core.ids import RECOVERY_QUEUE, AppId
 from core.ledger import events as on
-from core.ledger.effects import DeletePod, EvictPod, MarkFailed
+from core.ledger.effects import DeletePod, EvictPod, MarkFailed, WriteRecord
 from core.ledger.ledger import Ledger
+from core.ledger.outcomes import Purpose
 from core.ledger.settings import LedgerSettings
 from core.workload.states import AppState
 from tests.builders import AGENTS, OF_AGENTS, START, drifts, make_ledger, make_partition, make_pod, make_queue
@@ -54,6 +55,70 @@ def test_an_instance_that_begins_to_act_knows_a_longer_time() -> None:
     ledger.apply(on.ActingBegan(), now=START + 400)
     assert removed(ledger, on.TimePassed(), at=599) == []
     assert removed(ledger, on.TimePassed(), at=601) == ["second"]
+
+
+@pytest.mark.rule("ACT-41")
+@pytest.mark.parametrize("placed", [350.0, 450.0], ids=["before", "after"])
+def test_what_no_pod_tells_does_not_count_where_records_are_protected(placed: float) -> None:
+    """The former leader restarted meanwhile, and the application of this id was a new one there.
+
+    Its pod is placed before this instance begins to act at 400 s, or after.
+    """
+    ledger = standby(protected=True)
+    waits = make_pod("second", created=START + 300)
+    runs = replace(waits, node="n1", scheduled_at=START + placed, version=2)
+    ledger.apply(on.PodObserved(waits), now=START + 300)
+    ledger.apply(on.PodDeleted(make_pod("first").uid), now=START + 310)
+    events = sorted([(placed, on.PodObserved(runs)), (400.0, on.ActingBegan())], key=lambda each: each[0])
+    for at, event in events:
+        ledger.apply(event, now=START + at)
+    since = min(placed, 400.0)
+    assert removed(ledger, on.TimePassed(), at=601) == []
+    found = ledger.view.application(APP)
+    assert found is not None
+    assert found.running_since == START + since
+    assert drifts(ledger) == []
+
+
+@pytest.mark.rule("ACT-41")
+@pytest.mark.parametrize("protected", [False, True])
+def test_a_pod_that_stays_does_not_tell_since_when_its_application_runs(protected: bool) -> None:
+    """A pod of a DaemonSet outlives the end of an application, and is older than the next one."""
+    ledger = standby(protected=protected)
+    ledger.apply(on.ObjectObserved(on.DAEMON_SETS, AGENTS), now=START)
+    ledger.apply(on.ObjectsListed(on.DAEMON_SETS, frozenset({AGENTS.key})), now=START)
+    facts: dict[str, object] = {**OF_AGENTS, "node": "n1", "created": START, "scheduled_at": START}
+    ledger.apply(on.PodObserved(make_pod("agent", **facts)), now=START)  # type: ignore[arg-type]
+    second = make_pod("second", created=START + 605, scheduled_at=START + 605, node="n1")
+    ledger.apply(on.PodObserved(second), now=START + 605)
+    ledger.apply(on.PodDeleted(make_pod("first").uid), now=START + 606)
+    assert removed(ledger, on.ActingBegan(), at=700) == []
+    found = ledger.view.application(APP)
+    assert found is not None
+    assert found.running_since == START + 605
+
+
+@pytest.mark.rule("ACT-42")
+def test_a_record_that_is_being_written_is_taken_off_a_pod_that_outlives_its_application() -> None:
+    """The originator goes first, so the others get the record. Then the last one that must go is gone."""
+    ledger = make_ledger(TIMED, settings=LedgerSettings(records_protected=True))
+    for name, at in (("first", 0.0), ("second", 1.0)):
+        pod = make_pod(name, node="n1", created=START + at, scheduled_at=START + at)
+        ledger.apply(on.PodObserved(pod), now=START + at)
+    records = [
+        each for each in ledger.apply(on.TimePassed(), now=START + 600) if isinstance(each, WriteRecord)
+    ]
+    assert [each.name for each in records] == ["first"]
+    entries = tuple(records[0].entries)
+    written_first = on.RecordWritten(records[0].uid, entries, reached=True, purpose=Purpose.EXECUTION)
+    ledger.apply(written_first, now=START + 600)
+    third = make_pod("third", queue="root.a", node="n1", created=START + 601, scheduled_at=START + 601)
+    ledger.apply(on.PodObserved(third), now=START + 601)
+    ledger.apply(on.PodDeleted(make_pod("first").uid), now=START + 602)
+    effects = ledger.apply(on.PodDeleted(make_pod("second").uid), now=START + 602)
+    written = [each for each in effects if isinstance(each, WriteRecord) and each.name == "third"]
+    assert [each.purpose for each in written][:1] == [Purpose.WITHDRAWAL]
+    assert {text for _, text in written[0].entries} == {None}
 
 
 @pytest.mark.rule("ACT-42")
