@@ -1,7 +1,8 @@
 """Administrators of a queue before a real API server: their roles, and the actions they send."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -13,6 +14,9 @@ ENABLED = "--admin-enabled=true"
 """Flag that switches actions on."""
 
 STORE = "paddock-actions"
+_WRITTEN = ("POST|PATCH", f"/configmaps(/{STORE})?$")
+"""Calls that commit an order: the first one creates the ConfigMap."""
+
 GROUP = "rbac.authorization.k8s.io"
 OPERATOR, RIVAL = "e2e-operator", "e2e-rival"
 
@@ -121,6 +125,33 @@ async def until_done(door: FrontDoor, **order: Any) -> Any:
         return json.loads(printed) if code == 0 else None
 
     return await eventually(done, f"the operator may {order}", timeout=60)
+
+
+async def kill_around_commit(stand: Stand, send: Callable[[], Awaitable[Any]], *, committed: bool) -> None:
+    """Send an action, and kill Paddock as it stores the order.
+
+    ``committed``: kill it when the order is stored, and before it knows that. Otherwise each write is cut
+    before it arrives.
+    """
+    proxy, before = stand.proxy, _writes(stand)
+    if committed:
+        stored = proxy.hold_next(*_WRITTEN, "actions.json")
+    else:
+        proxy.drop_next(*_WRITTEN, n=1_000)
+    sending = asyncio.ensure_future(send())
+
+    async def is_written() -> bool:
+        return stored.is_set() if committed else _writes(stand) > before
+
+    await eventually(is_written, "Paddock writes the order", timeout=30)
+    await stand.paddock.kill()
+    await sending
+    proxy.clear()
+
+
+def _writes(stand: Stand) -> int:
+    methods, path = _WRITTEN
+    return sum(stand.proxy.count(method, path) for method in methods.split("|"))
 
 
 @asynccontextmanager

@@ -3,10 +3,9 @@
 The operator has the right to one queue. Paddock has the account and the roles of the overlay `sidecar`.
 """
 
-import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import partial
@@ -17,15 +16,20 @@ import pytest
 
 from e2e.cluster.client import Cluster, Object, is_terminal, message_of
 from e2e.cluster.controllers import PlayedController
-from e2e.stands.administration import OPERATOR, RIVAL, act, administered_stand, until_done
+from e2e.stands.administration import (
+    OPERATOR,
+    RIVAL,
+    act,
+    administered_stand,
+    kill_around_commit,
+    until_done,
+)
 from e2e.stands.front_door import FrontDoor
 from e2e.stands.stand import Stand, eventually, eventually_equal
 from e2e.tests.preemption.test_evictions import LABELS, allow, budget
 
 APP = "e2e-runaway"
 TREE = {"a": {"max": {"vcore": "3"}}}
-STORE_WRITTEN = ("POST", "/configmaps$", "endedApplications")
-"""The call that commits an order."""
 
 
 @asynccontextmanager
@@ -146,30 +150,6 @@ async def test_a_budget_holds_a_pod_through_a_crash(cluster: Cluster, tmp_path: 
         await stand.audited()
 
 
-async def _crash_before(stand: Stand, send: Callable[[], Awaitable[Any]]) -> None:
-    """Kill Paddock when its order was not stored: each write is cut before it arrives."""
-    stand.proxy.drop_next(*STORE_WRITTEN[:2], n=1_000)
-    sending = asyncio.ensure_future(send())
-
-    async def tried() -> bool:
-        return stand.proxy.count(*STORE_WRITTEN[:2]) > 0
-
-    await eventually(tried, "Paddock has tried to store the order")
-    await stand.paddock.kill()
-    await sending
-    stand.proxy.clear()
-
-
-async def _crash_after(stand: Stand, send: Callable[[], Awaitable[Any]]) -> None:
-    """Kill Paddock when its order is stored, and before it knows that."""
-    stored = stand.proxy.hold_next(*STORE_WRITTEN)
-    sending = asyncio.ensure_future(send())
-    await asyncio.wait_for(stored.wait(), 30)
-    await stand.paddock.kill()
-    await sending
-    stand.proxy.clear()
-
-
 @pytest.mark.rule("ACT-3", "ACT-20")
 @pytest.mark.parametrize("committed", [False, True], ids=["before", "after"])
 async def test_a_crash_around_the_commit(cluster: Cluster, tmp_path: Path, committed: bool) -> None:
@@ -178,8 +158,8 @@ async def test_a_crash_around_the_commit(cluster: Cluster, tmp_path: Path, commi
         await cluster.create_pod("p", queue="root.a", app=APP)
         await stand.pods.until(lambda: len(stand.pods.bound()) == 1, "it runs")
         await until_done(door, **order(cluster, dryRun=True))
-        crash = _crash_after if committed else _crash_before
-        await crash(stand, lambda: act(door, OPERATOR, **order(cluster)))
+        send = partial(act, door, OPERATOR, **order(cluster))
+        await kill_around_commit(stand, send, committed=committed)
         assert len(_running(stand)) == 1
         await stand.paddock.start()
         if not committed:

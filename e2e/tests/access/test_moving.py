@@ -4,7 +4,6 @@ The operator has the right to one queue, and moves between its leaves. Paddock h
 of the overlay `sidecar`.
 """
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,7 +14,14 @@ from typing import Any
 import pytest
 
 from e2e.cluster.client import Cluster, message_of
-from e2e.stands.administration import OPERATOR, RIVAL, act, administered_stand, until_done
+from e2e.stands.administration import (
+    OPERATOR,
+    RIVAL,
+    act,
+    administered_stand,
+    kill_around_commit,
+    until_done,
+)
 from e2e.stands.front_door import FrontDoor
 from e2e.stands.stand import Stand, eventually, eventually_equal, limits
 
@@ -28,8 +34,6 @@ TREE = {
         "z": {"max": {"vcore": "1"}},
     }
 }
-STORE_WRITTEN = ("POST", "/configmaps$", "movedApplications")
-"""The call that commits an order."""
 
 
 @asynccontextmanager
@@ -106,19 +110,8 @@ async def test_a_crash_around_the_commit(cluster: Cluster, tmp_path: Path, commi
     """Before it, only a repeated request moves the application. After it, the next start finds it moved."""
     async with begun(cluster, tmp_path) as (door, stand):
         await until_done(door, **order(cluster, dryRun=True))
-        if committed:
-            stored = stand.proxy.hold_next(*STORE_WRITTEN)
-        else:
-            stand.proxy.drop_next(*STORE_WRITTEN[:2], n=1_000)
-        sending = asyncio.ensure_future(act(door, OPERATOR, **order(cluster)))
-
-        async def tried() -> bool:
-            return stored.is_set() if committed else stand.proxy.count(*STORE_WRITTEN[:2]) > 0
-
-        await eventually(tried, "Paddock writes the order")
-        await stand.paddock.kill()
-        await sending
-        stand.proxy.clear()
+        send = partial(act, door, OPERATOR, **order(cluster))
+        await kill_around_commit(stand, send, committed=committed)
         await stand.paddock.start()
         queue = "root.a.y" if committed else "root.a.x"
         await eventually_equal(partial(queue_of, stand), queue, "it is where the store says", timeout=60)
