@@ -2,15 +2,12 @@
 
 import asyncio
 import json
-import random
 import time
-from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
 import aiohttp
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from extender.actions.stored import CONFIG_MAP, KEY
 from extender.http.aggregated import ROOT
@@ -188,47 +185,6 @@ async def test_no_value_of_a_caller_breaks_the_audit_log(
     assert {each["user"] for each in found} == {"alice"}
     for _, message in events(stage):
         assert message.isprintable()
-
-
-ASKED = (
-    *(CLOSE, OPEN, CLOSE | {"dryRun": True}, OPEN | {"dryRun": True}, CLOSE | {"reason": "other"}),
-    *(CLOSE | {"queue": "root.none"}, OPEN | {"queue": "root"}, CLOSE | {"queue": "root.b"}),
-    *(b"{", {"action": "format"}, CLOSE | {"until": "2020-01-01T00:00:00Z"}, b"x" * 20_000),
-)
-"""Requests that change something, change nothing, or are refused."""
-
-
-@pytest.mark.rule("ACT-3", "ACT-6")
-@pytest.mark.parametrize("seed", range(3))
-async def test_the_counters_equal_the_audit_log_in_any_order(
-    stage: Stage, capsys: pytest.CaptureFixture[str], seed: int
-) -> None:
-    """Several at a time, with a reload, a lost answer of the API server, and writes of another."""
-    await begun(stage, "root.a", "root.none")
-    picked = random.Random(seed)
-    statuses: list[int] = []
-    for turn in range(12):
-        if turn == 4:
-            stage.server.configure(document() + "# edited\n", paddock__admin__enabled="true")
-        if turn == 8:
-            stage.server.api.lose_next_reply(method="PATCH", path=CONFIG_MAP)
-        several = [act(stage, picked.choice(ASKED)) for _ in range(picked.randint(1, 4))]
-        statuses += [status for status, _ in await asyncio.gather(*several)]
-    lines = audit(capsys)
-    assert len(lines) == len(statuses)
-    assert Counter(each["status"] for each in lines) == Counter(statuses)
-    _, metrics = await stage.server.get("/metrics")
-    counted = {
-        (each.labels["action"], each.labels["result"]): int(each.value)
-        for family in text_string_to_metric_families(metrics)
-        for each in family.samples
-        if each.name == "paddock_actions_total"
-    }
-    assert counted == Counter((each["action"], each["result"]) for each in lines)
-    assert {each["result"] for each in lines} == {"changed", "unchanged", "refused"}
-    # What the queue shows is what is stored.
-    closed = [each["queue"] for each in stored(stage)]
-    assert await status_of(stage) == ("Draining" if "root.a" in closed else "Active")
 
 
 @pytest.mark.rule("ACT-12", "ACT-14")
