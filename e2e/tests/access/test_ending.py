@@ -45,12 +45,12 @@ def order(cluster: Cluster, **more: Any) -> dict[str, Any]:
     return {"action": "end", "application": APP, "namespace": cluster.namespace, **more}
 
 
-async def state_of(stand: Stand) -> str:
+async def state_of(stand: Stand, app: str = APP) -> str:
     """State of the application that has the id, or had it last."""
     for group in ("active", "completed"):
         _, text = await stand.paddock.get(f"/ws/v1/partition/default/applications/{group}")
         for each in json.loads(text) if text.startswith("[") else ():
-            if each["applicationID"] == APP:
+            if each["applicationID"] == app:
                 return str(each["applicationState"])
     return ""
 
@@ -59,6 +59,16 @@ def is_over(stand: Stand, *names: str) -> bool:
     """True if each of these pods is deleted or terminal."""
     pods = [stand.pods.named(name) for name in names]
     return all(pod is None or is_terminal(pod) for pod in pods)
+
+
+async def is_blocked(cluster: Cluster, name: str, *, by: str) -> bool:
+    """True once an Event on a pod names the budget that holds it."""
+    found = await cluster.request("GET", f"/api/v1/namespaces/{cluster.namespace}/events")
+    return any(
+        (each["reason"], each["involvedObject"]["name"]) == ("EvictionBlocked", name)
+        and by in each["message"]
+        for each in found["items"]
+    )
 
 
 @pytest.mark.rule("ACT-20", "ACT-21", "ACT-22")
@@ -129,17 +139,7 @@ async def test_a_budget_holds_a_pod_through_a_crash(cluster: Cluster, tmp_path: 
         await stand.pods.until(lambda: len(stand.pods.bound()) == 2, "both run")
         await until_done(door, **order(cluster, bar=1))
         await stand.pods.until(lambda: is_over(stand, "plain"), "one is evicted")
-
-        async def is_named() -> bool:
-            path = f"/api/v1/namespaces/{cluster.namespace}/events"
-            found = await cluster.request("GET", path)
-            return any(
-                (each["reason"], each["involvedObject"]["name"]) == ("EvictionBlocked", "guarded")
-                and "db" in each["message"]
-                for each in found["items"]
-            )
-
-        await eventually(is_named, "an Event names the budget")
+        await eventually(partial(is_blocked, cluster, "guarded", by="db"), "an Event names the budget")
         await eventually_equal(partial(state_of, stand), "Failing", "it waits for the budget")
         await stand.paddock.restart()
         await eventually_equal(partial(state_of, stand), "Failing", "it does after a crash", timeout=60)
