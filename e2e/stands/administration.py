@@ -89,14 +89,13 @@ async def administered(door: FrontDoor) -> AsyncIterator[FrontDoor]:
 async def administered_stand(door: FrontDoor, tree: Tree) -> AsyncIterator[Stand]:
     """Start a stand in the form sidecar behind a front door whose own Paddock does not run."""
     arguments = [*serving(LOOPBACK, door.ports), ENABLED]
-    async with (
-        granted(door),
-        Stand(door.cluster, tree, arguments=lambda _: arguments, proxied=True, **SIDECAR) as stand,
-    ):
-        door.paddock = stand.paddock
+    async with granted(door):
+        # Paddock gives the APIService its authority as it begins to lead, and then once a minute.
         await door.lead_here()
-        await door.until_available()
-        yield stand
+        async with Stand(door.cluster, tree, arguments=lambda _: arguments, proxied=True, **SIDECAR) as stand:
+            door.paddock = stand.paddock
+            await door.until_available()
+            yield stand
 
 
 async def act(door: FrontDoor, user: str, **order: Any) -> tuple[int, str]:
