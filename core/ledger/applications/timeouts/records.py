@@ -131,10 +131,13 @@ def _is_unknown_to_others(state: State, application: Application) -> bool:
 
 
 def _tells_time(state: State, record: PodRecord) -> bool:
-    """True for a pod that goes with its application. Another one may be older than the application is."""
+    """True for a pod that would go with its application.
+
+    One that stays, or is leaving already, may be older than the application is.
+    """
     facts = record.facts
     exempt = is_exempt(facts, of_daemon_set=may_be_of_daemon_set(state, record))
-    return not (facts.placeholder or exempt)
+    return not (facts.placeholder or facts.deleting or exempt)
 
 
 def heard_through(state: State, application: Application) -> float | None:

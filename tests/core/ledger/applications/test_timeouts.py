@@ -82,13 +82,16 @@ def test_what_no_pod_tells_does_not_count_where_records_are_protected(placed: fl
 
 @pytest.mark.rule("ACT-41")
 @pytest.mark.parametrize("protected", [False, True])
-def test_a_pod_that_stays_does_not_tell_since_when_its_application_runs(protected: bool) -> None:
-    """A pod of a DaemonSet outlives the end of an application, and is older than the next one."""
+@pytest.mark.parametrize("kind", [OF_AGENTS, {"deleting": True}], ids=["stays", "leaves"])
+def test_a_pod_that_stays_or_leaves_does_not_tell_since_when_its_application_runs(
+    kind: dict[str, object], protected: bool
+) -> None:
+    """A pod of a DaemonSet, or one that is terminating, may be older than the application is."""
     ledger = standby(protected=protected)
     ledger.apply(on.ObjectObserved(on.DAEMON_SETS, AGENTS), now=START)
     ledger.apply(on.ObjectsListed(on.DAEMON_SETS, frozenset({AGENTS.key})), now=START)
-    facts: dict[str, object] = {**OF_AGENTS, "node": "n1", "created": START, "scheduled_at": START}
-    ledger.apply(on.PodObserved(make_pod("agent", **facts)), now=START)  # type: ignore[arg-type]
+    facts: dict[str, object] = {**kind, "node": "n1", "created": START, "scheduled_at": START}
+    ledger.apply(on.PodObserved(make_pod("other", **facts)), now=START)  # type: ignore[arg-type]
     second = make_pod("second", created=START + 605, scheduled_at=START + 605, node="n1")
     ledger.apply(on.PodObserved(second), now=START + 605)
     ledger.apply(on.PodDeleted(make_pod("first").uid), now=START + 606)
