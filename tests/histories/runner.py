@@ -9,8 +9,9 @@ import hashlib
 import multiprocessing
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
@@ -18,10 +19,14 @@ ROOT = Path(__file__).parents[2]
 PROPERTIES = ("quota", "preemption", "ordering", "explanation", "administration")
 """Each a module beside this one with ``play(seed)``, which raises AssertionError with the history.
 
-A module may have ``figures()``, a text about all that it has played so far.
+A module may have ``figures()``, a text about all that it has played so far. It may have ``unreached()``, the
+names of what its histories should reach, as far as this process has not reached them.
 """
 
 PIECE = 250
+ENOUGH = 3000
+"""Histories of one property in a run that should reach everything."""
+
 HELD = "held"
 
 
@@ -39,13 +44,17 @@ class Piece:
 
 @dataclass(frozen=True)
 class Played:
-    """``failed``: the seed that did, None when all held; ``why``: its text. ``figures``: of the property."""
+    """``failed``: the seed that did, None when all held; ``why``: its text.
+
+    ``figures`` and ``unreached``: of the property, in the process so far. None if it has no such function.
+    """
 
     piece: Piece
     seconds: float
     failed: int | None = None
     why: str = ""
     figures: str = ""
+    unreached: frozenset[str] | None = None
 
     @property
     def verdict(self) -> str:
@@ -84,7 +93,31 @@ def played(piece: Piece) -> Played:
             why = f"{type(error).__name__}: {error}"
             return Played(piece, time.perf_counter() - began, seed, why)
     figures = module.figures() if hasattr(module, "figures") else ""
-    return Played(piece, time.perf_counter() - began, figures=figures)
+    unreached = module.unreached() if hasattr(module, "unreached") else None
+    return Played(piece, time.perf_counter() - began, figures=figures, unreached=unreached)
+
+
+@dataclass
+class Reach:
+    """What no history of a run has reached, by property, and how many were played."""
+
+    played: Counter[str] = field(default_factory=Counter)
+    unreached: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def add(self, result: Played) -> None:
+        if result.unreached is not None:
+            name = result.piece.name
+            self.played[name] += result.piece.count
+            self.unreached[name] = self.unreached.get(name, result.unreached) & result.unreached
+
+    def lines(self) -> Iterator[str]:
+        """A line for each property that says what it should reach."""
+        for name, missing in sorted(self.unreached.items()):
+            yield f"{name}: never reached in {self.played[name]}: {', '.join(sorted(missing)) or 'none'}"
+
+    def lacking(self) -> list[str]:
+        """Properties that left something out, although they were played often enough."""
+        return [name for name, missing in self.unreached.items() if missing and self.played[name] >= ENOUGH]
 
 
 def run(wanted: Sequence[Piece], notes: Path, *, jobs: int) -> int:
@@ -94,6 +127,7 @@ def run(wanted: Sequence[Piece], notes: Path, *, jobs: int) -> int:
     known = set(notes.read_text().splitlines()) if notes.exists() else set()
     left = [piece for piece in wanted if piece.line(digest, HELD) not in known]
     print(f"{len(wanted) - len(left)} of {len(wanted)} pieces were played before", flush=True)
+    reach = Reach()
     pool = multiprocessing.get_context("spawn").Pool(jobs) if jobs > 1 else None
     try:
         for result in pool.imap_unordered(played, left) if pool else map(played, left):
@@ -101,6 +135,7 @@ def run(wanted: Sequence[Piece], notes: Path, *, jobs: int) -> int:
             with notes.open("a") as file:
                 file.write(line + "\n")
             print(f"{line} in {result.seconds:.1f} s{result.figures}", flush=True)
+            reach.add(result)
             if result.failed is not None:
                 print(result.why, file=sys.stderr, flush=True)
                 # Of a long output often only the end is kept.
@@ -109,6 +144,11 @@ def run(wanted: Sequence[Piece], notes: Path, *, jobs: int) -> int:
     finally:
         if pool is not None:
             pool.terminate()
+    for each in reach.lines():
+        print(each, flush=True)
+    if reach.lacking():
+        print(f"histories: FAILED: {', '.join(reach.lacking())} did not reach everything", flush=True)
+        return 1
     print("histories: held", flush=True)
     return 0
 

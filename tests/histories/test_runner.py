@@ -57,6 +57,30 @@ def test_a_failed_piece_is_played_again(tmp_path: Path) -> None:
     assert PLAYED == [7, 7]
 
 
+def piece_that_misses(count: int, *missing: str) -> runner.Played:
+    return runner.Played(runner.Piece("fake", 1, count), 1.0, unreached=frozenset(missing))
+
+
+def test_what_no_process_reached_is_named() -> None:
+    reach = runner.Reach()
+    reach.add(piece_that_misses(2, "A", "B"))
+    reach.add(piece_that_misses(3, "B", "C"))
+    reach.add(runner.Played(runner.Piece("other", 1, 9), 1.0))
+    assert list(reach.lines()) == ["fake: never reached in 5: B"]
+
+
+@pytest.mark.parametrize(
+    ("enough", "missing", "code"), [(6, ("A",), 1), (7, ("A",), 0), (6, (), 0)], ids=["lacks", "few", "all"]
+)
+def test_a_long_run_that_leaves_something_out_fails(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, enough: int, missing: tuple[str, ...], code: int
+) -> None:
+    monkeypatch.setattr(runner, "ENOUGH", enough)
+    module = sys.modules["tests.histories.fake"]
+    monkeypatch.setattr(module, "unreached", lambda: frozenset(missing), raising=False)
+    assert runner.run(list(runner.pieces(("fake",), 1, 6)), tmp_path / "notes.txt", jobs=1) == code
+
+
 def test_each_property_is_there() -> None:
     for name in runner.PROPERTIES:
         piece = runner.Piece(name, 1, 1)

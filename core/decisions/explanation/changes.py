@@ -16,7 +16,7 @@ from core.ledger.trial.change import NO_CHANGE, Change
 from core.ledger.trial.figures import figures_of, limits_after
 from core.ledger.trial.trial import Trial
 from core.ledger.view import LedgerView
-from core.queues.limit_state import LimitKey
+from core.queues.limit_state import LimitKey, LimitKind
 from core.reasons import Code
 from core.resource import Resource
 from core.workload.nodes.affinity import admits
@@ -73,9 +73,13 @@ def find_changes(
 
     ``obstacles`` and ``survey``: of the ask, as `obstacles_of` finds them.
     """
-    beyond = tuple(each.code for each in obstacles if each.code in OUT_OF_REACH)
     leaf, app_id = view.queue_of(record), record.membership.application
     application = view.application(app_id) if app_id is not None else None
+    group = view.unopened(record)
+    # A pod group, unlike a gang, is not refused for good. It starts once the max of its queue is raised.
+    starts = application is not None and application.refusal is None and group is not None and group.complete
+    lasting = OUT_OF_REACH - {Code.GANG_TOO_LARGE} if starts else OUT_OF_REACH
+    beyond = tuple(each.code for each in obstacles if each.code in lasting)
     if beyond or leaf is None or application is None:
         return Remedies(Remedy.OUT_OF_REACH, beyond=beyond)
     budget = Budget()
@@ -96,10 +100,27 @@ def find_changes(
         found += yield from _smallest(view, known, ending, budget)
     if not found and not known.may_be_raised(known.of_limits):
         return Remedies(Remedy.OUT_OF_REACH, beyond=(Code.QUEUE_DRAINING,), trials=budget.trials)
-    if not found and state_aware_hold(view, application, leaf) is not None:
+    if not found and (yield from _stays_held(view, known, budget)):
         return Remedies(Remedy.OUT_OF_REACH, beyond=(Code.STATE_AWARE_HOLD,), trials=budget.trials)
     remedy = Remedy.FOUND if found else Remedy.NONE_FOUND
     return Remedies(remedy, tuple(found), trials=budget.trials, exhausted=budget.is_over())
+
+
+def _stays_held(view: LedgerView, known: Shortages, budget: Budget) -> Generator[int, None, bool]:
+    """True if a ``stateaware`` leaf lets a rival in first, even if capacity and limits are beyond demand."""
+    if state_aware_hold(view, known.application, known.leaf) is None:
+        return False
+    lifted, names = set(filter(is_raisable, known.limits)), set[str]()
+    for queue in known.leaf.chain:
+        # Rivals may need resources that the ask does not.
+        named = queue.max.names() if queue.max is not None else ()
+        names.update(named)
+        lifted |= {LimitKey(LimitKind.QUEUE, queue.path, "", each) for each in named if not queue.is_root}
+    node = _new_node(view, known)
+    if node is not None:
+        node = resized(node, dict.fromkeys({*names, *node.allocatable.names()}, BEYOND_ALL))
+    trial = yield from play(view, known.record, _lifted(lifted, node), budget)
+    return trial is not None and not trial.placed
 
 
 def _smallest(

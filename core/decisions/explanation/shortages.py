@@ -12,8 +12,10 @@ from core.ledger.trial.moved import LedgerMovedOn
 from core.ledger.view import LedgerView
 from core.queues.limit_state import LimitKey, LimitKind, LimitState, limits_of_ask
 from core.queues.queue import Queue
+from core.resource import Resource
 from core.workload.application import Application
 from core.workload.nodes.node import NodeFacts
+from core.workload.pod_group import MemberPhase
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class Shortages:
     record: PodRecord
     leaf: Queue
     application: Application
-    #: All limits on the ask, with turns counted.
+    #: All limits on the ask, with turns counted. Limits of queues: on all members that start with it.
     limits: dict[LimitKey, LimitState]
     survey: NodeSurvey
 
@@ -64,12 +66,35 @@ def is_raisable(key: LimitKey) -> bool:
 def shortages_of(
     view: LedgerView, record: PodRecord, leaf: Queue, application: Application, survey: NodeSurvey
 ) -> Shortages:
-    """Shortages of an ask. Cost: O(depth)."""
-    limits = limits_of_ask(
-        view.quota_check, leaf.chain, application.claimant, record.facts.size, extra=view.given
-    )
-    known = {each.key: each for each in limits}
+    """Shortages of an ask. Cost: O(depth), and O(members) of a pod group."""
+    check, claimant, given = view.quota_check, application.claimant, view.given
+    known = {
+        each.key: each for each in limits_of_ask(check, leaf.chain, claimant, record.facts.size, extra=given)
+    }
+    together = size_together(view, record)
+    if together is not None:
+        # Members may be of several users, but of one queue.
+        for each in limits_of_ask(check, leaf.chain, claimant, together, extra=given):
+            if each.key.resource and not each.key.name:
+                known[each.key] = each
     return Shortages(record, leaf, application, known, survey)
+
+
+def size_together(view: LedgerView, record: PodRecord) -> Resource | None:
+    """Least amounts that start with an ask of a pod group, its own among them (COS-3). None without a group.
+
+    The smallest of its members that have no turn yet, as many as must start.
+    """
+    group = view.unopened(record)
+    if group is None:
+        return None
+    pending = (uid for uid, phase in group.phases.items() if phase is MemberPhase.PENDING)
+    others = [group.sizes[uid] for uid in pending if uid != record.uid and not view.has_turn(uid)]
+    needed = group.min_available - group.held - sum(map(view.has_turn, group.phases)) - 1
+    total, names = record.facts.size, {name for each in others for name in each.names()}
+    for name in sorted(names) if needed > 0 else ():
+        total += Resource({name: sum(sorted(each.get(name) for each in others)[:needed])})
+    return total
 
 
 def measured(known: Shortages, figures: Figures, keys: Iterable[LimitKey], node: NodeFacts | None) -> Change:

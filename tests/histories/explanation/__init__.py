@@ -1,5 +1,5 @@
 """Histories of explanations, for `tests.histories.runner`."""
 
-from tests.histories.explanation.frozen import figures, play
+from tests.histories.explanation.checking import figures, play, unreached
 
-__all__ = ["figures", "play"]
+__all__ = ["figures", "play", "unreached"]

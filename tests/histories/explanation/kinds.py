@@ -1,10 +1,11 @@
 """Pods and events of every kind that may make a pod wait, for random states of explanations. No tests."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from random import Random
 
-from core.ids import PodUid, QueuePath
+from core.decisions.decision import Admitted
+from core.ids import NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
 from core.queues.queue import Closure
@@ -14,7 +15,7 @@ from core.resource import Limit
 from core.workload.ending import Ending
 from core.workload.gangs.gang import GangStyle, PodGroup
 from core.workload.pod import OWN_GATE
-from tests.builders import bind_called, make_gang, make_pod, record_of
+from tests.builders import bind_called, filtered, make_gang, make_pod, record_of
 from tests.core.ledger.gangs.play import GangPlay, with_policy
 from tests.properties.admission.turn_world import LEAVES, USERS, World
 
@@ -31,7 +32,8 @@ class Kinds:
         self._run_cycles: Callable[[], None] = lambda: None
         self._all = (
             *(self._group, self._gang, self._gated, self._odd, self._owner, self._close, self._in_vain),
-            *(self._placeholders, self._end, self._too_many),
+            *(self._placeholders, self._placeholders, self._end, self._too_many),
+            *(self._colleagues, self._run_some),
         )
 
     def happen(self, run_cycles: Callable[[], None]) -> None:
@@ -97,6 +99,18 @@ class Kinds:
         self._pod(reserved_node=node, app=f"owner-{self._made}", cpu=self._chance.choice((1000, 4000)))
         self._world.ledger.apply(on.ActingBegan(), now=self._world.now)
 
+    def _colleagues(self) -> None:
+        """Applications of one user group in one queue, of which the first perhaps runs."""
+        chance = self._chance
+        queue, user = chance.choice(LEAVES), Identity(chance.choice(USERS), ("dev",))
+        if chance.random() < 0.5:
+            self._apply(_limited(self._world.document))
+        for number in range(2):
+            uid = self._pod(app=f"dev-{self._made}", queue=queue, identity=user, cpu=500)
+            if number == 0:
+                self._run_cycles()
+                self._run([uid])
+
     # -- events ----------------------------------------------------------------------------------------------
 
     def _close(self) -> None:
@@ -152,13 +166,34 @@ class Kinds:
             ending = Ending("ann", now, now + 600, now - 60, LEAVES[0])
             ledger.apply(on.ActionsRead({}, {self._chance.choice(known): ending}), now=now)
 
+    def _run_some(self) -> None:
+        """Let pods run that have their turns, of all kinds."""
+        self._run_cycles()
+        self._run(self._chance.sample(self._world.pending, min(4, len(self._world.pending))))
+
+    def _run(self, uids: Iterable[PodUid]) -> None:
+        """Bind those pods that have their turns."""
+        ledger, now = self._world.ledger, self._world.now
+        for uid in uids:
+            if not ledger.view.has_turn(uid) or record_of(ledger, uid).is_gated:
+                continue
+            if isinstance(filtered(ledger, uid, now=now), Admitted):
+                node = record_of(ledger, uid).admission.noted or self._chance.choice(
+                    sorted(ledger.view.nodes)
+                )
+                bind_called(ledger, uid, node, now=now)
+                ledger.apply(on.PodBound(uid, NodeName(node)), now=now)
+
     def _too_many(self) -> None:
         """Asks of one application that fit on no node."""
         for _ in range(2):
             self._pod(app=f"many-{self._made // 8}", queue="root.c", cpu=50_000)
 
     def _change_document(self) -> None:
-        document = self._chance.choice((_limited, _exclusive, _backing_off, _shorter))(self._world.document)
+        changed = self._chance.choice((_limited, _exclusive, _backing_off, _shorter))
+        self._apply(changed(self._world.document))
+
+    def _apply(self, document: PartitionSpec) -> None:
         self._world.document = document
         self._world.ledger.apply(on.Configured(document, LedgerSettings()), now=self._world.now)
 

@@ -1,9 +1,13 @@
 """Some of the histories of explanations; `make histories` plays as many as are wanted."""
 
+from dataclasses import replace
+
 import pytest
 
-from tests.histories.explanation import frozen
-from tests.histories.explanation.frozen import figures, play, share_of_none
+from core.decisions.explanation.changes import find_changes
+from core.decisions.explanation.playing import with_raise
+from tests.histories.explanation import checking
+from tests.histories.explanation.checking import figures, play, share_of_none
 
 SEEDS_PER_TEST = 40
 MOST_WITHOUT = 0.05
@@ -19,27 +23,28 @@ def test_a_change_frees_the_pod_and_less_than_that_does_not(first: int) -> None:
     assert share_of_none() <= MOST_WITHOUT
 
 
+@pytest.mark.parametrize("varied", [False, None])
 @pytest.mark.parametrize("seed", [38, 64, 481])
-def test_states_that_were_explained_wrongly_once(seed: int) -> None:
+def test_states_that_were_explained_wrongly_once(seed: int, *, varied: bool | None) -> None:
     """38: a resource of the new node was not needed. 64 and 481: ended pods moved an application forward."""
-    play(seed)
+    play(seed, varied=varied)
 
 
 @pytest.mark.parametrize("less", [False, True])
 def test_a_wrong_change_is_found(monkeypatch: pytest.MonkeyPatch, *, less: bool) -> None:
     """Planted: a raise is one unit too small, or one too large."""
-    original = frozen.find_changes
+    original = find_changes
 
     def wrong(*given):  # type: ignore[no-untyped-def]
         found = yield from original(*given)
         changed = [
-            frozen.with_raise(each, each.raises[0].key, each.raises[0].by + (-1 if less else 1))
+            with_raise(each, each.raises[0].key, each.raises[0].by + (-1 if less else 1))
             for each in found.changes
             if each.raises
         ]
-        return frozen.replace(found, changes=tuple(changed) or found.changes)
+        return replace(found, changes=tuple(changed) or found.changes)
 
-    monkeypatch.setattr(frozen, "find_changes", wrong)
+    monkeypatch.setattr(checking, "find_changes", wrong)
     with pytest.raises(AssertionError, match="turn with"):
         _play_all(range(40))
 

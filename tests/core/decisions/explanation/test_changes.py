@@ -14,6 +14,7 @@ from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.trial.change import Change
 from core.queues.limit_state import LimitKind
+from core.queues.properties import SORT_POLICY
 from core.reasons import Code
 from core.workload.gangs.gang import PodGroup
 from core.workload.nodes.affinity import Constraints, Requirement, Term
@@ -212,6 +213,41 @@ def test_a_whole_pod_group_is_freed_together() -> None:
     for name in ("ask", "second"):
         observed(ledger, name, app="mine", cpu=300, pod_group=PodGroup("g", 2))
     assert raises(ledger) == {(A, "", "vcore"): 600}
+
+
+@pytest.mark.rule("COS-3", "GANG-6")
+@pytest.mark.parametrize("members", [2, 1])
+def test_the_max_below_a_pod_group_is_raised_once_its_members_are_there(members: int) -> None:
+    ledger = make_ledger(make_queue(A, max={"vcore": 500}))
+    for name in ("ask", "second")[:members]:
+        observed(ledger, name, app="mine", cpu=300, pod_group=PodGroup("g", 2))
+    found = remedies(ledger)
+    if members == 2:
+        assert raises(ledger) == {(A, "", "vcore"): 100}
+    else:
+        assert (found.remedy, found.beyond) == (Remedy.OUT_OF_REACH, (Code.GANG_TOO_LARGE,))
+
+
+def with_a_rival() -> Ledger:
+    """A ``stateaware`` leaf, which lets the older application in first."""
+    spec = replace(make_queue(A, max={"vcore": 500}), properties={SORT_POLICY: "stateaware"})
+    ledger = make_ledger(spec)
+    observed(ledger, "older", app="older", cpu=600, created=1.0)
+    observed(ledger, "ask", app="mine", cpu=700, created=2.0)
+    return ledger
+
+
+@pytest.mark.rule("SORT-8")
+def test_no_limit_lets_a_pod_in_before_a_rival() -> None:
+    found = remedies(with_a_rival())
+    assert (found.remedy, found.beyond) == (Remedy.OUT_OF_REACH, (Code.STATE_AWARE_HOLD,))
+
+
+@pytest.mark.rule("SORT-8")
+def test_beyond_the_budget_no_rival_is_blamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(playing, "UNITS_AT_MOST", 5)
+    found = remedies(with_a_rival())
+    assert (found.remedy, found.exhausted) == (Remedy.NONE_FOUND, True)
 
 
 def test_beyond_the_budget_none_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
