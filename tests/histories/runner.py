@@ -99,7 +99,7 @@ def played(piece: Piece) -> Played:
 
 @dataclass
 class Reach:
-    """What no history of a run has reached, by property, and how many were played."""
+    """Names that no history of a run has reached, by property, and numbers of those played."""
 
     played: Counter[str] = field(default_factory=Counter)
     unreached: dict[str, frozenset[str]] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from core.ledger.view import LedgerView
 from core.queues.limit_state import LimitKey, LimitKind
 from core.reasons import Code
 from core.resource import Resource
+from core.workload.application import Application
 from core.workload.nodes.affinity import admits
 from core.workload.nodes.matching import labels_for
 from core.workload.nodes.node import NodeFacts
@@ -53,6 +54,12 @@ OUT_OF_REACH = frozenset[Code | Barrier](
 """Obstacles that neither capacity nor a higher limit lifts."""
 
 
+SERVED_ANYWAY = frozenset[Code | Barrier](
+    {Code.STATE_AWARE_HOLD, Barrier.BACK_OFF, Barrier.APPLICATION_BACK_OFF}
+)
+"""Obstacles that a cycle ignores for an ask with a reserved node, which it serves first (CYC-2)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """Change that places the ask. ``is_tight``: True if nothing less does, as its trial has shown."""
@@ -75,10 +82,7 @@ def find_changes(
     """
     leaf, app_id = view.queue_of(record), record.membership.application
     application = view.application(app_id) if app_id is not None else None
-    group = view.unopened(record)
-    # A pod group, unlike a gang, is not refused for good. It starts once the max of its queue is raised.
-    starts = application is not None and application.refusal is None and group is not None and group.complete
-    lasting = OUT_OF_REACH - {Code.GANG_TOO_LARGE} if starts else OUT_OF_REACH
+    lasting = OUT_OF_REACH - _passing(view, record, application)
     beyond = tuple(each.code for each in obstacles if each.code in lasting)
     if beyond or leaf is None or application is None:
         return Remedies(Remedy.OUT_OF_REACH, beyond=beyond)
@@ -104,6 +108,18 @@ def find_changes(
         return Remedies(Remedy.OUT_OF_REACH, beyond=(Code.STATE_AWARE_HOLD,), trials=budget.trials)
     remedy = Remedy.FOUND if found else Remedy.NONE_FOUND
     return Remedies(remedy, tuple(found), trials=budget.trials, exhausted=budget.is_over())
+
+
+def _passing(
+    view: LedgerView, record: PodRecord, application: Application | None
+) -> frozenset[Code | Barrier]:
+    """Obstacles that are out of reach for most asks, but do not keep this one from its turn."""
+    group = view.unopened(record)
+    if group is None:
+        return SERVED_ANYWAY if record.node_reservation.node else frozenset()
+    # A pod group, unlike a gang, is not refused for good. It starts once the max of its queue is raised.
+    refused = application is None or application.refusal is not None
+    return frozenset({Code.GANG_TOO_LARGE}) if group.complete and not refused else frozenset()
 
 
 def _stays_held(view: LedgerView, known: Shortages, budget: Budget) -> Generator[int, None, bool]:

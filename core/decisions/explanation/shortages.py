@@ -15,7 +15,6 @@ from core.queues.queue import Queue
 from core.resource import Resource
 from core.workload.application import Application
 from core.workload.nodes.node import NodeFacts
-from core.workload.pod_group import MemberPhase
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ def is_raisable(key: LimitKey) -> bool:
 def shortages_of(
     view: LedgerView, record: PodRecord, leaf: Queue, application: Application, survey: NodeSurvey
 ) -> Shortages:
-    """Shortages of an ask. Cost: O(depth), and O(members) of a pod group."""
+    """Shortages of an ask. Cost: O(depth), and O(different sizes) of a pod group."""
     check, claimant, given = view.quota_check, application.claimant, view.given
     known = {
         each.key: each for each in limits_of_ask(check, leaf.chain, claimant, record.facts.size, extra=given)
@@ -81,20 +80,15 @@ def shortages_of(
 
 
 def size_together(view: LedgerView, record: PodRecord) -> Resource | None:
-    """Least amounts that start with an ask of a pod group, its own among them (COS-3). None without a group.
+    """Least amounts that start with an ask of a pod group, its own among them (COS-3).
 
-    The smallest of its members that have no turn yet, as many as must start.
+    None without a group, and for one of which some members hold capacity. Cost: O(different sizes).
     """
     group = view.unopened(record)
-    if group is None:
+    if group is None or group.attempts or group.held or not group.complete:
         return None
-    pending = (uid for uid, phase in group.phases.items() if phase is MemberPhase.PENDING)
-    others = [group.sizes[uid] for uid in pending if uid != record.uid and not view.has_turn(uid)]
-    needed = group.min_available - group.held - sum(map(view.has_turn, group.phases)) - 1
-    total, names = record.facts.size, {name for each in others for name in each.names()}
-    for name in sorted(names) if needed > 0 else ():
-        total += Resource({name: sum(sorted(each.get(name) for each in others)[:needed])})
-    return total
+    least, own = group.least, record.facts.size
+    return Resource({name: max(least.get(name), own.get(name)) for name in {*least.names(), *own.names()}})
 
 
 def measured(known: Shortages, figures: Figures, keys: Iterable[LimitKey], node: NodeFacts | None) -> Change:

@@ -228,6 +228,19 @@ def test_the_max_below_a_pod_group_is_raised_once_its_members_are_there(members:
         assert (found.remedy, found.beyond) == (Remedy.OUT_OF_REACH, (Code.GANG_TOO_LARGE,))
 
 
+@pytest.mark.rule("CYC-2", "SORT-8")
+def test_a_pod_with_a_reserved_node_needs_no_change_while_another_application_starts() -> None:
+    ledger = make_ledger(replace(make_queue(A), properties={SORT_POLICY: "stateaware"}))
+    observed(ledger, "runs", app="first", node="n1")
+    observed(ledger, "ask", app="mine", reserved_node="n1")
+    ledger.apply(on.ActingBegan(), now=START)
+    found = explain_at_once(ledger.view, ASK, now=START)
+    assert found is not None
+    assert Code.STATE_AWARE_HOLD in [each.code for each in found.obstacles]
+    assert found.remedies == Remedies(Remedy.NOTHING, trials=1)
+    assert cycled(ledger).view.has_turn(ASK)
+
+
 def with_a_rival() -> Ledger:
     """A ``stateaware`` leaf, which lets the older application in first."""
     spec = replace(make_queue(A, max={"vcore": 500}), properties={SORT_POLICY: "stateaware"})
