@@ -96,16 +96,21 @@ def _result(steps: Generator[int, None, Found]) -> Found:
             return found
 
 
-def explain_all(world: Frozen) -> dict[PodUid, PodExplanation]:
-    """Explain every pod, of which most do not wait for a turn, and note what holds it."""
-    explained: dict[PodUid, PodExplanation] = {}
+def explain(world: Frozen, uid: PodUid) -> PodExplanation:
+    """Explain a pod, and note what holds it."""
+    found = explain_at_once(world.ledger.view, uid, now=world.now)
+    assert found is not None
+    REACHED.update(each.code for each in found.obstacles)
+    assert phrases.verdict_on(found)
+    return found
+
+
+def list_obstacles(world: Frozen, besides: Collection[PodUid]) -> None:
+    """Note what holds the other pods, which costs little without a search for changes."""
     for record in list(world.ledger.view.pods()):
-        found = explain_at_once(world.ledger.view, record.uid, now=world.now)
-        assert found is not None
-        REACHED.update(each.code for each in found.obstacles)
-        assert phrases.verdict_on(found)
-        explained[record.uid] = found
-    return explained
+        if record.uid not in besides:
+            obstacles, _ = _result(obstacles_of(world.ledger.view, record, now=world.now))
+            REACHED.update(each.code for each in obstacles)
 
 
 def explain_together(world: Frozen, chance: Random) -> Iterator[TogetherExplanation]:
@@ -151,26 +156,23 @@ def check(copies: Copies, uid: PodUid, found: Remedies) -> None:
             assert not copies.is_placed(uid, less), f"{uid} has its turn with {less}\n{world.trace()}"
 
 
-def check_together(
-    world: Frozen, found: TogetherExplanation, explained: dict[PodUid, PodExplanation]
-) -> PodUid | None:
-    """Check that the whole is explained by one of its pods. The pod; None if none waits."""
-    first = found.first
-    if first is None:
-        return None
+def pod_of(world: Frozen, found: PodExplanation) -> PodUid:
+    """Uid of an explained pod."""
     for record in world.ledger.view.pods():
-        facts = record.facts
-        if (facts.namespace, facts.name) == (first.namespace, first.name):
-            assert first == explained[record.uid], f"{found}\n{world.trace()}"
+        if (record.facts.namespace, record.facts.name) == (found.namespace, found.name):
             return record.uid
-    raise AssertionError(f"no pod is {first}\n{world.trace()}")
+    raise AssertionError(f"no pod is {found}\n{world.trace()}")
 
 
 def remedies_of_kinds(world: Frozen, chance: Random, made: Collection[PodUid]) -> dict[PodUid, Remedies]:
     """Offers to all pods that `Kinds` has ``made``, and to applications and pod groups as a whole."""
-    explained = explain_all(world)
-    firsts = [check_together(world, found, explained) for found in explain_together(world, chance)]
-    found = {uid: explained[uid].remedies for uid in sorted({*made, *filter(None, firsts)})}
+    explained = {uid: explain(world, uid) for uid in sorted(made)}
+    list_obstacles(world, made)
+    for whole in explain_together(world, chance):
+        if whole.first is not None:
+            known = explained.setdefault(pod_of(world, whole.first), whole.first)
+            assert known == whole.first, f"{whole}\n{world.trace()}"
+    found = {uid: each.remedies for uid, each in explained.items()}
     return {uid: remedies for uid, remedies in found.items() if remedies is not None}
 
 
