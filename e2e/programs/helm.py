@@ -3,13 +3,10 @@
 Helm's module is apart from the control plane's, whose replacements of Kubernetes' modules it could not use.
 """
 
-import fcntl
-import hashlib
 import json
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -18,16 +15,10 @@ from typing import Any
 import yaml
 
 from e2e.programs.binaries import ROOT, TOOLS, NoBinary
-from e2e.programs.building import Progress, clock, find_go, output
+from e2e.programs.go_modules import STRIPPED, GoModule
 
-HELM_TOOLS = TOOLS / "helm"
-CACHE = ROOT / ".cache" / "helm"
-HELM, RENDERER = CACHE / "helm", CACHE / "render"
 CHART = ROOT / "manifests" / "chart"
-PACKAGES = ("helm.sh/helm/v3/cmd/helm", "paddock.dev/e2e/tools/helm/render")
 NAMESPACE = "paddock-system"
-_STAMP = CACHE / ".stamp"
-_SOURCES = ("go.mod", "go.sum", "render/main.go")
 _DEADLINE = 300.0
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _POLICY_KIND = "MutatingAdmissionPolicy"
@@ -68,11 +59,6 @@ class Rendered:
         ]
 
 
-def is_built() -> bool:
-    """True if both programs are built from the current pins."""
-    return HELM.is_file() and RENDERER.is_file() and _STAMP.is_file() and _STAMP.read_text() == _stamp()
-
-
 def render(cases: Iterable[Case]) -> dict[str, Rendered]:
     """Render the chart for each case, by the case's name."""
     asked = json.dumps({"chart": str(CHART), "cases": [asdict(case) for case in cases]})
@@ -83,34 +69,9 @@ def render(cases: Iterable[Case]) -> dict[str, Rendered]:
     return {each["name"]: Rendered(each["files"] or {}, each["error"], tuple(each["lint"])) for each in found}
 
 
-def main() -> int:
-    try:
-        _build()
-    except NoBinary as error:
-        print(f"helm: {error}", file=sys.stderr)
-        return 1
-    print(f"helm: {HELM}", flush=True)
-    return 0
-
-
-def _build() -> None:
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with (CACHE / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if is_built():
-            return
-        _STAMP.unlink(missing_ok=True)
-        began = time.monotonic()
-        with Progress(0, say=lambda text: print(f"helm: {text}", flush=True)) as progress:
-            flags = ("-trimpath", "-ldflags", _flags(), "-o", f"{CACHE}/")
-            output(find_go(), progress, "build", "-v", *flags, *PACKAGES, cwd=HELM_TOOLS)
-        _STAMP.write_text(_stamp())
-        print(f"helm: built in {clock(time.monotonic() - began)}", flush=True)
-
-
 def _flags() -> str:
     """Linker flags with the versions in them. Without these Helm takes every cluster for Kubernetes 1.20."""
-    text = (HELM_TOOLS / "go.mod").read_text()
+    text = (TOOLS / "helm" / "go.mod").read_text()
     helm, client = re.search(r"helm\.sh/helm/v3 (\S+)", text), re.search(r"k8s\.io/client-go v0\.(\d+)", text)
     if helm is None or client is None:
         raise NoBinary("e2e/tools/helm/go.mod names no version of Helm, or of client-go")
@@ -118,15 +79,18 @@ def _flags() -> str:
     minors = (
         f"-X {module}/{place}.k8sVersionMinor={client[1]}" for place in ("pkg/chartutil", "pkg/lint/rules")
     )
-    return " ".join(("-s -w", f"-X {module}/internal/version.version={helm[1]}", *minors))
+    return " ".join((STRIPPED, f"-X {module}/internal/version.version={helm[1]}", *minors))
 
 
-def _stamp() -> str:
-    digest = hashlib.sha256()
-    for name in _SOURCES:
-        digest.update((HELM_TOOLS / name).read_bytes())
-    return digest.hexdigest()
-
+HELM_MODULE = GoModule(
+    "helm",
+    ("helm.sh/helm/v3/cmd/helm", "paddock.dev/e2e/tools/helm/render"),
+    ("helm", "render"),
+    ("go.mod", "go.sum", "render/main.go"),
+    _flags,
+)
+HELM, RENDERER = HELM_MODULE.program("helm"), HELM_MODULE.program("render")
+is_built = HELM_MODULE.is_built
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(HELM_MODULE.main())

@@ -9,7 +9,7 @@ QUIET_RATE = 200.0
 """Events and conditions started per second, at most."""
 
 QUIET_RATE_BESIDE, BESIDE_FOR = 20.0, 1.0
-"""The same while pods are moved, and for how many seconds after each start of another effect.
+"""Pace while pods are moved, and seconds for which it lasts after each start of another effect.
 
 A condition costs the API server as much as a gate that opens, and a backlog has thousands of them.
 """
