@@ -35,7 +35,7 @@ from extender.kube.connection.client import ApiClient, connect, is_in_cluster
 from extender.kube.effects.effector import Effector
 from extender.kube.leadership import Leadership
 from extender.kube.watch.feeds import ConfigMapFeed, Feeds
-from extender.listeners import Listeners, Places, listening
+from extender.listeners import Listeners, Places, listening, own_tls_of
 from extender.offers import Offers
 from extender.readiness import Readiness
 from extender.telemetry.exposition import Exposition
@@ -46,14 +46,12 @@ from extender.telemetry.stalls import watch_stalls
 from extender.telemetry.witness import DecisionWitness
 from extender.verbs.bind import BindVerb
 from extender.verbs.confirmation import Confirmation
-from extender.verbs.leading import fenced
 from extender.verbs.pure import PureVerbs
 from extender.version import version
 from extender.views.journal import Journal
 from extender.views.recent_plans import RecentPlans
 from extender.views.story import story_of
 from extender.webhook import webhook_of
-from extender.wire.calls.extender_v1 import NO_PREEMPTION, NO_PRIORITIES
 from extender.wire.kinds import DAEMON_SETS
 
 TICK = 0.1
@@ -70,6 +68,8 @@ class Options:
     verbs: Address
     admin: Address
     tls: MutualTls | None = None
+    #: Secret with the files of kube-scheduler if Paddock makes the verbs' certificates, else empty.
+    client_secret: str = ""
     kubeconfig: str | None = None
     namespace: str = "default"
     queues: Path | None = None
@@ -148,6 +148,7 @@ class App:
             ended=lambda: self.engine.learn(on.ActingEnded()),
         )
         self._reporting = Reporting(self.metrics, log, unread=lambda *a: self._rest.memory.faults.unread(*a))
+        self._own_tls = own_tls_of(client, options.namespace, options.client_secret, self._reporting)
         self._effector = Effector(
             client,
             learn=self.engine.learn,
@@ -206,6 +207,7 @@ class App:
             lambda: {"first queues": self._first_queues.problem, **self.front_door.notes()},
             self._administration.problem,
             client.missing_rights,
+            self._own_tls,
         )
         self._rest = RestService(
             self.engine,
@@ -345,12 +347,7 @@ class App:
         verbs = self._verbs
         timed = self.metrics.yunikorn.calls.timed_filter(verbs.filter, lambda: verbs.nodes_taken)
         return verbs_server(
-            {
-                "filter": fenced(timed, self._leadership),
-                "prioritize": fenced(verbs.prioritize, self._leadership, NO_PRIORITIES),
-                "preempt": fenced(verbs.preempt, self._leadership, NO_PREEMPTION),
-                "bind": self._bind_verb.bind,
-            },
+            {**verbs.fenced(timed), "bind": self._bind_verb.bind},
             measure=self._measured,
             on_bug=self._on_bug,
             door=door,
@@ -374,7 +371,7 @@ class App:
             verbs=self._verbs_of,
             endpoints=self._endpoints,
             explanations=self._explanations,
-            places=Places(self._options.verbs, self._options.admin, self._options.tls),
+            places=Places(self._options.verbs, self._options.admin, self._own_tls or self._options.tls),
             settings=lambda: self.configuration.settings,
             closed=self._reporting.closed,
             not_renewed=self._reporting.certificate_not_renewed,

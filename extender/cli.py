@@ -88,6 +88,11 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
         help="authorities that sign the callers' certificates",
     )
     parser.add_argument(
+        "--tls-client-secret",
+        metavar="NAME",
+        help="Secret for kube-scheduler's certificate, if Paddock makes and renews those of both sides",
+    )
+    parser.add_argument(
         "--serving-address",
         metavar="ADDRESS",
         default="0.0.0.0",  # noqa: S104 - both ask for a login
@@ -265,6 +270,11 @@ def _serve(arguments: argparse.Namespace) -> int:
 
     with without_collections():
         from extender.app import Options, serve
+        from extender.configuration.certificate_flags import (
+            client_secret_from,
+            serving_files_from,
+            tls_files_from,
+        )
         from extender.front_door import DoorPlaces
         from extender.http.access.mutual_tls import MutualTls
         from extender.http.access.rotating_tls import ServingFiles
@@ -272,8 +282,8 @@ def _serve(arguments: argparse.Namespace) -> int:
         from extender.telemetry.logs import configure_logs
 
     try:
-        overrides, tls = _overrides(arguments), _tls_files(arguments)
-        files = _serving_files(arguments)
+        overrides, tls = _overrides(arguments), tls_files_from(arguments)
+        files, client_secret = serving_files_from(arguments), client_secret_from(arguments)
     except (PaddockError, ValueError) as error:
         print(f"paddock: {error}", file=sys.stderr)
         return USAGE
@@ -281,6 +291,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         verbs=Address(arguments.verbs_address, arguments.verbs_port),
         admin=Address(arguments.admin_address, arguments.admin_port),
         tls=MutualTls(*tls) if tls else None,
+        client_secret=client_secret,
         kubeconfig=arguments.kubeconfig,
         namespace=arguments.namespace,
         queues=arguments.queues,
@@ -348,26 +359,6 @@ def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:
     overrides = {**environment_from(os.environ), **flags}
     settings_from({}, overrides)
     return overrides
-
-
-def _tls_files(arguments: argparse.Namespace) -> tuple[str, str, str] | None:
-    """Files of certificate, key and client authority, or None. Raises ValueError unless all three are set."""
-    files = (arguments.tls_cert, arguments.tls_key, arguments.tls_client_ca)
-    if not any(files):
-        return None
-    if not all(files):
-        raise ValueError("--tls-cert, --tls-key and --tls-client-ca go together")
-    return files
-
-
-def _serving_files(arguments: argparse.Namespace) -> tuple[str, str, str] | None:
-    """Certificate, key and authority, which may be empty. Raises ValueError for one without the others."""
-    certificate, key, authority = arguments.serving_cert, arguments.serving_key, arguments.serving_ca
-    if not (certificate or key or authority):
-        return None
-    if not (certificate and key):
-        raise ValueError("--serving-cert and --serving-key go together, and --serving-ca with both")
-    return certificate, key, authority or ""
 
 
 def _probe(arguments: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from aiohttp.typedefs import Middleware
 
+from extender.certificates.issuing import service_names
 from extender.certificates.keeper import CertificateKeeper
 from extender.certificates.publishing import ApiServiceBundle, Publication, WebhookBundle
 from extender.certificates.rotation import ServingPairs
@@ -308,9 +309,7 @@ class FrontDoor:
         self._certificate.show(ServingPair(pairs.served, pairs.trusted))
 
     def _names(self) -> frozenset[str]:
-        service = self._peers.name
-        own = {service, f"{service}.cluster.local", "localhost", "127.0.0.1"}
-        return frozenset(own | set(self._settings().rest_hosts))
+        return service_names(self._places.namespace) | set(self._settings().rest_hosts)
 
 
 def _ports(settings: Settings) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from extender.configuration.settings import Settings
 from extender.http.access.guarding import Neighbours, loopback_guard
 from extender.http.access.mutual_tls import MutualTls, RenewedTls
+from extender.http.access.own_tls import OwnTls
 from extender.http.aggregated import ACTIONS_REFUSED, ROOT
 from extender.http.connections import Connections
 from extender.http.door import Door
@@ -21,15 +22,18 @@ from extender.http.page import page_shown
 from extender.http.server import Address, Listener, listen
 from extender.http.verbs.listening import VerbsListener, VerbsServer, listen_to_verbs
 from extender.identity.caller import AuthenticatedUser
+from extender.kube.connection.api import NotFound
+from extender.kube.connection.client import ApiClient
+from extender.telemetry.reporting import Reporting
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Addresses to listen on. ``tls``: for the verbs' port."""
+    """Addresses to listen on. ``tls``: for the verbs' port, by files or with certificates of its own."""
 
     verbs: Address
     admin: Address
-    tls: MutualTls | None = None
+    tls: MutualTls | OwnTls | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ class Listeners:
     closed: Callable[[str, str], None]
     not_renewed: Callable[[str], None]
 
-    async def open_verbs(self, tls: RenewedTls | None) -> VerbsListener:
+    async def open_verbs(self, tls: RenewedTls | OwnTls | None) -> VerbsListener:
         """Open the port for kube-scheduler."""
         context = tls.context if tls else None
         return await listen_to_verbs(self.verbs(self._door("verbs")), self.places.verbs, tls=context)
@@ -62,6 +66,11 @@ class Listeners:
         app = guarded_app(endpoints, self._door("admin"), loopback_guard(neighbours), page_shown())
         return await listen(app, self.places.admin)
 
+    def verbs_tls(self) -> RenewedTls | OwnTls | None:
+        """TLS of the port for kube-scheduler. Raises OSError for files that cannot be used."""
+        given = self.places.tls
+        return RenewedTls(given, self.not_renewed) if isinstance(given, MutualTls) else given
+
     def _door(self, port: str) -> Door:
         return Door(Connections(closed=lambda why: self.closed(port, why)))
 
@@ -70,11 +79,23 @@ async def _names_all(_user: AuthenticatedUser) -> bool:
     return True
 
 
+def own_tls_of(client: ApiClient, namespace: str, client_secret: str, reporting: Reporting) -> OwnTls | None:
+    """TLS with certificates that Paddock makes. None if no Secret for kube-scheduler is named."""
+    if not client_secret:
+        return None
+    return OwnTls(
+        client,
+        namespace=namespace,
+        client_secret=client_secret,
+        is_missing=lambda error: isinstance(error, NotFound),
+        renewed=reporting.client_renewed,
+    )
+
+
 @asynccontextmanager
 async def listening(listeners: Listeners) -> AsyncIterator[None]:
     """Keep all listeners open until the end of the block. Raises OSError for a port that is taken."""
-    files = listeners.places.tls
-    tls = RenewedTls(files, listeners.not_renewed) if files else None
+    tls = listeners.verbs_tls()
     opened: list[Listener | VerbsListener] = []
     renewing = asyncio.create_task(tls.run()) if tls else None
     try:

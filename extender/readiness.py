@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from extender.configuration.reload import LiveConfiguration
+from extender.http.access.own_tls import OwnTls
 from extender.kube.connection.rights import MissingRights
 from extender.kube.leadership import Leadership
 from extender.kube.watch.feeds import ConfigMapFeed, Feeds
@@ -29,6 +30,8 @@ class Readiness:
     #: Why what administrators ordered is not known; empty if it is, or does not count.
     actions_problem: Callable[[], str]
     missing_rights: MissingRights
+    #: Own certificates of the verbs' port; None if there are none.
+    own_tls: OwnTls | None = None
     #: Time of the start on the monotonic clock.
     started: float = field(default_factory=time.monotonic)
 
@@ -41,6 +44,7 @@ class Readiness:
             "configured": "" if self.configured.is_set() else self._not_configured(),
             "synced": "" if self.synced.is_set() else waiting,
             "actions": self.actions_problem(),
+            **(self.own_tls.checks() if self.own_tls else {}),
         }
 
     def notes(self) -> Mapping[str, str]:
@@ -57,6 +61,7 @@ class Readiness:
             "leading": str(self.leadership.held).lower(),
             "lease": self.leadership.problem,
             "rights missing": "; ".join(map(str, self.missing_rights.current())),
+            **(self.own_tls.notes() if self.own_tls else {}),
             **self.door_notes(),
         }
 

@@ -41,6 +41,9 @@ CONFIG_MAPS = (
 )
 """ConfigMaps that only ``--purge`` deletes: queues, and what administrators ordered."""
 
+SECRETS = ("paddock-serving", "paddock-authority")
+"""Secrets with keys that only Paddock uses."""
+
 WORKLOAD = "workload"
 SCHEDULERS = ("yunikorn", "paddock")
 
@@ -115,7 +118,7 @@ def _all_steps(cluster: Cluster, *, purge: bool) -> Iterator[Step]:
     )
     yield Step("gates", "Pods that wait behind Paddock's gate are scheduled.", tuple(_openings(cluster.pods)))
     yield Step("placeholders", "They hold capacity that no gang takes.", tuple(_placeholders(cluster.pods)))
-    single = (LEASE, f"{_core(cluster)}/secrets/paddock-serving")
+    single = (LEASE, *(f"{_core(cluster)}/secrets/{name}" for name in SECRETS))
     yield Step("lease and certificate", "Nothing else uses them.", _existing(cluster, single))
     maps = tuple(f"{_core(cluster)}/configmaps/{name}" for name in CONFIG_MAPS) if purge else ()
     yield Step("queues", "Asked for by --purge.", _existing(cluster, maps))
@@ -125,7 +128,8 @@ def singles(namespace: str) -> tuple[str, ...]:
     """Paths of the single objects that a plan asks for."""
     folder = f"/api/v1/namespaces/{namespace}"
     maps = (f"{folder}/configmaps/{name}" for name in CONFIG_MAPS)
-    return (LEASE, f"{folder}/secrets/paddock-serving", *maps, *_of_other_schedulers(namespace))
+    secrets = (f"{folder}/secrets/{name}" for name in SECRETS)
+    return (LEASE, *secrets, *maps, *_of_other_schedulers(namespace))
 
 
 def labelled_paths(namespace: str) -> tuple[str, ...]:

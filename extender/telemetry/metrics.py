@@ -37,6 +37,11 @@ TEXT_FAMILIES = (*own_queues.FAMILIES.values(), *FAMILIES)
 _BUCKETS = (0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1.0, 10.0, 100.0)
 _STALLS = (0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 
+_CLIENT_CERTIFICATE = {
+    "made": "When the certificate for kube-scheduler was made; 0 if Paddock makes none",
+    "end": "When the certificate for kube-scheduler ends; 0 if Paddock makes none",
+}
+
 
 def _always() -> bool:
     return True
@@ -148,6 +153,10 @@ class Metrics:
             "paddock_rest_open",
             "1 while the REST port answers every caller over plain HTTP",
             registry=registry,
+        )
+        self.client_made, self.client_ends = (
+            Gauge(f"paddock_client_certificate_{name}_timestamp_seconds", text, registry=registry)
+            for name, text in _CLIENT_CERTIFICATE.items()
         )
         self.relists = Counter("paddock_lists", "Complete lists by kind", ["kind"], registry=registry)
         self.interruptions = Counter(

@@ -126,6 +126,13 @@ class Reporting:
         """Log that the files of the verbs' port cannot be used. What was read before stays in force."""
         self._log.error("certificate of the verbs' port was not renewed", error=error)
 
+    def client_renewed(self, made: float, ends: float) -> None:
+        """Note the times of a new certificate for kube-scheduler, in seconds since 1970."""
+        self._metrics.client_made.set(made)
+        self._metrics.client_ends.set(ends)
+        text = "kube-scheduler needs a restart if it started before its certificate was made"
+        self._log.info(text, made=made, ends=ends)
+
     def rest_opened(self, port: int, *, is_open: bool) -> None:
         """Note that the REST port is open. ``is_open``: True if it answers every caller over plain HTTP."""
         self._metrics.rest_open.set(is_open)

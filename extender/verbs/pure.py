@@ -5,7 +5,7 @@ turns them into answers. These verbs are on kube-scheduler's critical path and n
 see `extender.verbs.leading`.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from core.decisions.admission import NODE_RESERVED
 from core.decisions.decision import (
@@ -27,7 +27,7 @@ from core.workload.pod import PodFacts
 from extender.engine.engine import Engine
 from extender.verbs.confirmation import Confirmation
 from extender.verbs.faults import CallFault, NotReady, Unconfirmed
-from extender.verbs.leading import Lead, NoLease, NotLeading
+from extender.verbs.leading import Lead, NoLease, NotLeading, fenced
 from extender.wire.calls import extender_v1 as v1
 from extender.wire.calls.refusal_cache import RefusalCache
 from extender.wire.translate import pod_from, version_from
@@ -60,6 +60,19 @@ class PureVerbs:
         self._refusals = RefusalCache(ENCODED_BYTES)
         #: Nodes that the last filter call took; 0 if it took none.
         self.nodes_taken = 0
+
+    def fenced(
+        self, timed_filter: Callable[[bytes], bytes]
+    ) -> dict[str, Callable[[bytes], bytes | Awaitable[bytes]]]:
+        """Return the verbs by name, each called again if a new leader finds that it holds the Lease.
+
+        ``timed_filter``: calls `filter`.
+        """
+        return {
+            "filter": fenced(timed_filter, self._lead),
+            "prioritize": fenced(self.prioritize, self._lead, v1.NO_PRIORITIES),
+            "preempt": fenced(self.preempt, self._lead, v1.NO_PREEMPTION),
+        }
 
     def filter(self, body: bytes) -> bytes:
         """Accept all offered nodes, all but those reserved for other pods, or none with the reason.

@@ -35,6 +35,14 @@ __all__ = ["kubeconfig", "server", "undone"]
         (["serve", "--turn-lease", "soon"], "paddock.turn.lease: must be a duration"),
         (["serve", "--lease", "nobody"], "paddock.lease: must be empty or namespace/name"),
         (["serve", "--tls-cert", "x"], "go together"),
+        (
+            ["serve", "--tls-cert=a", "--tls-key=b", "--tls-client-ca=c", "--tls-client-secret=d"],
+            "either --tls-client-secret, or --tls-cert, --tls-key and --tls-client-ca",
+        ),
+        *(
+            (["serve", f"--tls-client-secret={name}"], f"{name!r} is no name that this Secret may have")
+            for name in ("", "A b", "../x", "paddock-serving", "paddock-authority")
+        ),
     ],
 )
 def test_usage_errors_exit_2(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -147,7 +147,7 @@ class Scene:
 
     async def asks_rest(self) -> bytes:
         context = ssl.create_default_context(cadata=self.bundle)
-        return await _asked(context, self.ports["rest"], "GET", REST, token=self.token)
+        return await asked(context, self.ports["rest"], "GET", REST, token=self.token)
 
     async def asks_through_the_api_server(self) -> bytes:
         headers = {"Authorization": f"Bearer {self.api_token}"}
@@ -168,7 +168,7 @@ class Scene:
         folder = self.files.folder
         context = ssl.create_default_context(cafile=str(folder / "ca.crt"))
         context.load_cert_chain(folder / "client.crt", folder / "client.key")
-        return await _asked(context, self.paddock.verbs_port, "POST", "/v1/filter", body=FILTER)
+        return await asked(context, self.paddock.verbs_port, "POST", "/v1/filter", body=FILTER)
 
 
 async def _issue(folder: Path, name: str) -> None:
@@ -182,7 +182,7 @@ async def _issue(folder: Path, name: str) -> None:
     assert await process.wait() == 0
 
 
-async def _asked(
+async def asked(
     context: ssl.SSLContext, port: int, method: str, path: str, *, token: str = "", body: str = ""
 ) -> bytes:
     """Send a request on a connection of its own. Returns the certificate. Raises if the status is not 200."""

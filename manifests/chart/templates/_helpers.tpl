@@ -38,6 +38,11 @@
 {{- ne .Values.tls.source "none" -}}
 {{- end }}
 
+{{/* "true" if Paddock makes the certificates of the verbs, so that their Secrets may not exist yet. */}}
+{{- define "paddock.selfSigned" -}}
+{{- eq .Values.tls.source "selfSigned" -}}
+{{- end }}
+
 {{/* "true" if a Prometheus can read Paddock at its REST port. */}}
 {{- define "paddock.scraped" -}}
 {{- and .Values.monitoring.enabled .Values.rest.enabled (ne .Values.mode "kubeadm") -}}
@@ -102,7 +107,7 @@ roleRef:
 {{- fail "mode service has no form plain, since Paddock's own pod would wait for Paddock: set scheduler.form to scoped, prioritize or direct" -}}
 {{- end -}}
 {{- if and (eq .Values.mode "service") (eq .Values.tls.source "none") -}}
-{{- fail "in mode service calls leave their host: set tls.source to secret or certManager" -}}
+{{- fail "in mode service calls leave their host: set tls.source to selfSigned, secret or certManager" -}}
 {{- end -}}
 {{- if and (eq .Values.mode "kubeadm") (ne .Values.tls.source "none") -}}
 {{- fail "in mode kubeadm certificates are files of the nodes: leave tls.source at none" -}}
@@ -112,6 +117,9 @@ roleRef:
 {{- end -}}
 {{- if and (ne .Values.mode "sidecar") (gt (int .Values.replicas) 1) -}}
 {{- fail "only mode sidecar has a Lease that several replicas follow: set replicas to 1" -}}
+{{- end -}}
+{{- if and (eq .Values.tls.source "selfSigned") (has .Values.tls.clientSecret (list "paddock-serving" "paddock-authority")) -}}
+{{- fail "tls.clientSecret: this name belongs to a Secret with keys that only Paddock reads" -}}
 {{- end -}}
 {{- if and (eq .Values.tls.source "certManager") (not .Values.tls.certManager.issuerRef.name) -}}
 {{- fail "tls.certManager.issuerRef.name: name the issuer of cert-manager" -}}

@@ -63,7 +63,8 @@ securityContext:
 
 {{/* Paddock's container in the pod of a Deployment. */}}
 {{- define "paddock.container" -}}
-{{- $tls := eq (include "paddock.tls" .) "true" }}
+{{- $selfSigned := eq (include "paddock.selfSigned" .) "true" }}
+{{- $files := and (eq (include "paddock.tls" .) "true") (not $selfSigned) }}
 {{- $logins := eq (include "paddock.logins" .) "true" }}
 {{- $webhook := eq (include "paddock.webhook" .) "true" -}}
 - name: paddock
@@ -100,7 +101,10 @@ securityContext:
 {{- if $webhook }}
   - --webhook-port={{ .Values.ports.webhook }}
 {{- end }}
-{{- if $tls }}
+{{- if $selfSigned }}
+  - --tls-client-secret={{ .Values.tls.clientSecret }}
+{{- end }}
+{{- if $files }}
   - --tls-cert=/etc/paddock/tls/tls.crt
   - --tls-key=/etc/paddock/tls/tls.key
   - --tls-client-ca=/etc/paddock/tls/ca.crt
@@ -163,7 +167,7 @@ securityContext:
     capabilities:
       drop: ["ALL"]
   volumeMounts:
-{{- if $tls }}
+{{- if $files }}
   - name: tls
     mountPath: /etc/paddock/tls
     readOnly: true

@@ -12,6 +12,7 @@ from tests.interfaces.product import ROOT
 
 _TEMPLATES = ROOT / "manifests" / "chart" / "templates" / "roles"
 _DIRECTIVE = re.compile(r"^\s*\{\{.*\}\}\s*$", re.MULTILINE)
+_VALUE = re.compile(r"\{\{ \.Values\.([\w.]+) \}\}")
 _INLINE = re.compile(r"\{\{.*?\}\}")
 
 _PADDOCK: Mapping[str, str] = {
@@ -23,6 +24,10 @@ _PADDOCK: Mapping[str, str] = {
     "paddock-direct-delete": "`abilities.directDelete`, and always in mode `sidecar`: deletes victims",
     "paddock-authentication": "`rest.enabled` or `apiService.enabled`: asks the API server about callers",
     "paddock-certificate": "`rest.enabled`, `apiService.enabled`, a webhook: maintains the certificate",
+    "paddock-verbs-certificates": (
+        "`tls.source: selfSigned`: makes the certificates of the verbs. The second name is the value "
+        "`tls.clientSecret`"
+    ),
     "paddock-aggregated-api": "`apiService.enabled`: says which certificate of the aggregated API to trust",
     "paddock-webhook": "A webhook: says which certificate of the webhook to trust",
     "paddock-actions": "`admin.enabled`: stores what administrators order",
@@ -101,7 +106,8 @@ def _row(rule: Mapping[str, Any]) -> tuple[str, ...]:
 def _roles() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Each role of the chart. Its rules have no directive inside."""
     for path in sorted(_TEMPLATES.glob("*.yaml")):
-        text = _INLINE.sub("x", _DIRECTIVE.sub("", path.read_text(encoding="utf-8")))
+        text = _VALUE.sub(r"\1", _DIRECTIVE.sub("", path.read_text(encoding="utf-8")))
+        text = _INLINE.sub("x", text)
         for each in yaml.safe_load_all(text):
             if each and each["kind"] in ("Role", "ClusterRole"):
                 yield each["metadata"]["name"], each

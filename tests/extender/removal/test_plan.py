@@ -45,7 +45,7 @@ def everything() -> Cluster:
     placeholder = pod("tg-1", metadata={"annotations": {"internal.yunikorn.apache.org/placeholder": "true"}})
     others = (
         LEASE,
-        f"/api/v1/namespaces/{SYSTEM}/secrets/paddock-serving",
+        *(f"/api/v1/namespaces/{SYSTEM}/secrets/paddock-{name}" for name in ("serving", "authority")),
         *(f"{MAPS}/{name}" for name in CONFIG_MAPS),
     )
     return Cluster(labelled, [waiting, placeholder], frozenset(others), SYSTEM)

@@ -60,6 +60,8 @@ def matrix() -> Iterator[Case]:
         asked = values(mode, form, **SIZES[size])
         if size == "most" and mode != "kubeadm":
             asked["tls"] = {"source": "certManager", "certManager": {"issuerRef": {"name": "ca"}}}
+        if size == "usual" and mode == "service":
+            asked["tls"] = {"source": "selfSigned"}
         if size == "most" and mode == "sidecar":
             asked |= {"replicas": 3, "scheduler": {"form": form, "lease": "quick"}}
         yield Case(f"{version} {mode} {form} {size}", asked, version, served, "queues", lint=True)

@@ -192,7 +192,7 @@ MISTAKES: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     ),
     "a Service without TLS": (
         {**IMAGES, "mode": "service", "scheduler": {"form": "scoped"}},
-        ("set tls.source to secret or certManager",),
+        ("set tls.source to selfSigned, secret or certManager",),
     ),
     "fewer nodes where all are ranked": (
         values("sidecar", scheduler={"form": "prioritize", "percentageOfNodesToScore": 5}),
@@ -200,6 +200,11 @@ MISTAKES: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     ),
     "two without a Lease": (values("service", replicas=2), ("set replicas to 1",)),
     "TLS of a static pod": (values("kubeadm", tls={"source": "secret"}), ("leave tls.source at none",)),
+    "own certificates of a static pod": (
+        values("kubeadm", tls={"source": "selfSigned"}),
+        ("leave tls.source at none",),
+    ),
+    "a source that is none": (values("service", tls={"source": "vault"}), ("tls", "source")),
     "no issuer": (values("sidecar", tls={"source": "certManager"}), ("tls.certManager.issuerRef.name",)),
     "a name that is none": (values("sidecar", sidecar={}), ("sidecar",)),
     "a mode that is none": (values("sidecar") | {"mode": "plugin"}, ("mode",)),
