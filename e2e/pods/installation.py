@@ -7,14 +7,14 @@ import itertools
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import yaml
 
-from e2e.cluster.client import Cluster, Object, path_of
+from e2e.cluster.client import ApiFailure, Cluster, Object, path_of
 from e2e.pods.networks import Connect, Network, Streams
 from e2e.pods.pod import Pod
 from e2e.pods.services import Egress, endpoints
@@ -185,9 +185,10 @@ class Installation:
         place = self._node_files / "etc" / "kubernetes"
         place.mkdir(parents=True, exist_ok=True)
         (place / "paddock").mkdir()
-        tls = self._folder / "tls"
-        for name in ("ca.crt", "client.crt", "client.key"):
-            shutil.copy(tls / name, place / "paddock" / name)
+        await self._hand_over_client_files(place / "paddock")
+        # The scheduler of the next installation need not wait until the Lease of this one ends.
+        lease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+        self._stack.push_async_callback(self._delete, lease)
         await self._write_scheduler_config(place / "paddock")
         self._write_kubeconfig(place / "scheduler.conf", "scheduler")
         thing = copy.deepcopy(_STATIC_POD)
@@ -197,6 +198,18 @@ class Installation:
         volume = {"name": "paddock", "hostPath": {"path": "/etc/kubernetes/paddock", "type": "Directory"}}
         thing["spec"]["volumes"].append(volume)
         await (await self._started(thing, self.node, "127.0.0.1")).until_ready()
+
+    async def _hand_over_client_files(self, folder: Path) -> None:
+        """Do as the runbook of mode service says, with certificates of Paddock or with one's own."""
+        for key, name in (("ca.crt", "ca.crt"), ("tls.crt", "client.crt"), ("tls.key", "client.key")):
+            if self._values["tls"]["source"] == "selfSigned":
+                asked = "jsonpath={.data." + key.replace(".", r"\.") + "}"
+                text = await self.shell.kubectl(
+                    *("get", "secret", "paddock-client-tls", f"--namespace={NAMESPACE}", "-o", asked)
+                )
+                (folder / name).write_bytes(base64.b64decode(text))
+            else:
+                shutil.copy(self._folder / "tls" / name, folder / name)
 
     async def _started(self, thing: Object, network: Network, address: str) -> Pod:
         return await self._stack.enter_async_context(await self._pod(thing, network, address))
@@ -242,7 +255,11 @@ class Installation:
                     await self.node.listen(address, port, connect)
 
     async def _make_certificates(self) -> None:
-        if self._values.get("tls", {}).get("source") != "secret":
+        source = self._values.get("tls", {}).get("source")
+        if source == "selfSigned":
+            for name in ("paddock-authority", "paddock-client-tls"):
+                self._stack.push_async_callback(self._forget_secret, name)
+        if source != "secret":
             return
         made = certificates(self._folder / "tls", f"paddock.{NAMESPACE}.svc")
         for name, side in (("paddock-tls", "server"), ("paddock-client-tls", "client")):
@@ -254,6 +271,11 @@ class Installation:
             meta = {"name": name, "namespace": NAMESPACE}
             await self.cluster.apply({"apiVersion": "v1", "kind": "Secret", "metadata": meta, "data": data})
             self._stack.push_async_callback(self._delete, path_of("Secret", NAMESPACE, name))
+
+    async def _forget_secret(self, name: str) -> None:
+        """Delete what Paddock made, since it is no part of the release."""
+        with suppress(ApiFailure):
+            await self._delete(path_of("Secret", NAMESPACE, name))
 
     async def _delete(self, path: str) -> None:
         await self.cluster.request("DELETE", path)

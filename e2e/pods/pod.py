@@ -16,6 +16,8 @@ from e2e.programs.control_plane import unverified
 from e2e.programs.processes import Program
 
 READY_DEADLINE = 45.0
+PAUSE = 1.0
+"""Seconds until a container that has ended is started again, for as long as an optional Secret is missing."""
 
 
 class ProbeFailed(AssertionError):
@@ -120,6 +122,9 @@ class Pod:
         until = time.monotonic() + seconds
         while not await self._succeeds(container, container[kind]):
             name = container["name"]
+            if not self.programs[name].running and await self._volumes.fill_late():
+                await asyncio.sleep(PAUSE)
+                self.programs[name].start()
             if not self.programs[name].running:
                 raise ProbeFailed(f"{name} ended:\n{self.tails}")
             if time.monotonic() > until:

@@ -5,7 +5,7 @@ from base64 import b64decode
 from collections.abc import Mapping
 from pathlib import Path
 
-from e2e.cluster.client import Cluster, Object, path_of
+from e2e.cluster.client import ApiFailure, Cluster, Object, path_of
 from e2e.pods.containers import Mount
 
 TOKENS = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -21,6 +21,7 @@ class Volumes:
         self._folder = folder
         self._node = node
         self._sources: dict[str, Path | None] = {}
+        self._missing: list[Object] = []
         self._sizes: dict[str, str] = {}
 
     async def fill(self) -> None:
@@ -29,6 +30,13 @@ class Volumes:
             self._sources[volume["name"]] = await self._source(volume)
         if self._spec.get("automountServiceAccountToken", True) and "serviceAccountName" in self._spec:
             await self._fill_token()
+
+    async def fill_late(self) -> bool:
+        """Fetch optional Secrets that were missing, as a kubelet does. False if none was missing."""
+        missing, self._missing = self._missing, []
+        for volume in missing:
+            await self._source(volume)
+        return bool(missing)
 
     def mounts(self, container: Object) -> list[Mount]:
         """The mounts of a container. A volume that the pod lacks is an error, as it is for the API server."""
@@ -59,7 +67,13 @@ class Volumes:
                     volume["name"], {key: text.encode() for key, text in data.items()}, 0o644
                 )
             case "secret":
-                data = await self._get("Secret", content["secretName"])
+                try:
+                    data = await self._get("Secret", content["secretName"])
+                except ApiFailure as failure:
+                    if failure.status != 404 or not content.get("optional"):
+                        raise
+                    self._missing.append(volume)
+                    data = {}
                 decoded = {key: b64decode(text) for key, text in data.items()}
                 return self._written(volume["name"], decoded, content.get("defaultMode", 0o644))
         raise AssertionError(f"volumes of {kind} are not played")
@@ -79,7 +93,7 @@ class Volumes:
     def _written(self, name: str, files: Mapping[str, bytes], mode: int) -> Path:
         """Files of root, and of the pod's group if it names one."""
         folder = self._folder / name
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         group = self._spec.get("securityContext", {}).get("fsGroup", 0)
         for key, content in files.items():
             path = folder / key

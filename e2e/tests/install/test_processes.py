@@ -33,15 +33,21 @@ pytestmark = [
 ON = {"enabled": True}
 QUEUES, MORE = ({"a": {"max": {"vcore": each}}} for each in ("1", "2"))
 _GATED = {"gates": {"enabled": True, "everyNamespace": True}, "queues": {"initial": document(QUEUES)}}
+_SERVICE: dict[str, Any] = {
+    "mode": "service",
+    "scheduler": {"form": "prioritize"},
+    "service": {"address": SERVICE_ADDRESS, "clusterIP": SERVICE_ADDRESS},
+    "mutation": {"by": "webhook"},
+}
 MODES: Mapping[str, dict[str, Any]] = {
     "sidecar": {"mode": "sidecar", "scheduler": {"form": "scoped"}, "tls": {"source": "secret"}},
-    "service": {
-        "mode": "service",
-        "scheduler": {"form": "prioritize"},
-        "tls": {"source": "secret"},
-        "service": {"address": SERVICE_ADDRESS, "clusterIP": SERVICE_ADDRESS},
-        "mutation": {"by": "webhook"},
+    "sidecar with certificates of Paddock": {
+        "mode": "sidecar",
+        "scheduler": {"form": "scoped"},
+        "tls": {"source": "selfSigned"},
     },
+    "service": {**_SERVICE, "tls": {"source": "secret"}},
+    "service with certificates of Paddock": {**_SERVICE, "tls": {"source": "selfSigned"}},
     "kubeadm": {"mode": "kubeadm", "scheduler": {"form": "plain"}, "mutation": {"by": "webhook"}},
 }
 MARKER = "paddock-installation"
