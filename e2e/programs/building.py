@@ -4,6 +4,7 @@ Nothing is built if PADDOCK_E2E_BIN, KUBEBUILDER_ASSETS or KUBECONFIG is set. Mi
 """
 
 import fcntl
+import hashlib
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import time
 import venv
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from e2e.programs.binaries import (
@@ -37,6 +39,8 @@ EVERY = 15.0
 ETCD = "go.etcd.io/etcd/server/v3"
 KUBERNETES = [f"k8s.io/kubernetes/cmd/{name}" for name in PROGRAMS if name != "etcd"]
 DOWNLOADED = "go: downloading "
+STRIPPED = "-s -w"
+"""Linker flags that leave out symbols."""
 
 
 def main() -> int:
@@ -178,6 +182,75 @@ def clock(seconds: float) -> str:
 
 def _say(text: str) -> None:
     print(f"control-plane: {text}", flush=True)
+
+
+# -- programs with a module of their own -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GoModule:
+    """Programs of a module. ``name``: of its folder in e2e/tools, and of theirs in .cache.
+
+    ``sources``: files of the folder whose change means a new build. ``flags()``: for the linker.
+    """
+
+    name: str
+    packages: tuple[str, ...]
+    programs: tuple[str, ...]
+    sources: tuple[str, ...] = ("go.mod", "go.sum")
+    flags: Callable[[], str] = lambda: STRIPPED
+
+    @property
+    def source(self) -> Path:
+        return TOOLS / self.name
+
+    @property
+    def cache(self) -> Path:
+        return ROOT / ".cache" / self.name
+
+    def program(self, name: str) -> Path:
+        """Path of a program, which may not be built yet."""
+        return self.cache / name
+
+    def is_built(self) -> bool:
+        """True if all programs are built from the present sources."""
+        stamp = self._stamp
+        built = all(self.program(each).is_file() for each in self.programs)
+        return built and stamp.is_file() and stamp.read_text() == self._digest()
+
+    def main(self) -> int:
+        """Build what is not built, and print where the first program is. 1 if there is no Go."""
+        try:
+            self._build()
+        except NoBinary as error:
+            print(f"{self.name}: {error}", file=sys.stderr)
+            return 1
+        print(f"{self.name}: {self.program(self.programs[0])}", flush=True)
+        return 0
+
+    def _build(self) -> None:
+        self.cache.mkdir(parents=True, exist_ok=True)
+        with (self.cache / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if self.is_built():
+                return
+            self._stamp.unlink(missing_ok=True)
+            began = time.monotonic()
+            with Progress(0, say=lambda text: print(f"{self.name}: {text}", flush=True)) as progress:
+                flags = ("-trimpath", "-ldflags", self.flags(), "-o", f"{self.cache}/")
+                output(find_go(), progress, "build", "-v", *flags, *self.packages, cwd=self.source)
+            self._stamp.write_text(self._digest())
+            print(f"{self.name}: built in {clock(time.monotonic() - began)}", flush=True)
+
+    @property
+    def _stamp(self) -> Path:
+        return self.cache / ".stamp"
+
+    def _digest(self) -> str:
+        digest = hashlib.sha256()
+        for each in self.sources:
+            digest.update((self.source / each).read_bytes())
+        return digest.hexdigest()
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from e2e.programs.binaries import ROOT, TOOLS, NoBinary
-from e2e.programs.go_modules import STRIPPED, GoModule
+from e2e.programs.building import STRIPPED, GoModule
 
 CHART = ROOT / "manifests" / "chart"
 NAMESPACE = "paddock-system"

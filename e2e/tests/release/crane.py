@@ -2,7 +2,7 @@
 
 import sys
 
-from e2e.programs.go_modules import GoModule
+from e2e.programs.building import GoModule
 
 CRANE_MODULE = GoModule("crane", ("github.com/google/go-containerregistry/cmd/crane",), ("crane",))
 CRANE = CRANE_MODULE.program("crane")

@@ -7,7 +7,7 @@ import pytest
 
 from extender.actions.stored import CONFIG_MAP, KEY
 from tests.extender.app_bench import CONFIG_MAPS, kubeconfig, server, undone
-from tests.extender.process.test_actions import act, audit, begun, events
+from tests.extender.process.administration.test_actions import act, audit, begun, events
 from tests.extender.process.test_front_door import Stage, stage
 from tests.extender.reflector_bench import until
 

@@ -8,12 +8,12 @@ import pytest
 
 from extender.plugin.commands.closing import acted
 from tests.extender.app_bench import kubeconfig, server, undone
-from tests.extender.process.test_actions import act, begun
+from tests.extender.process.administration.test_actions import act, begun
 from tests.extender.process.test_front_door import Stage, stage
 
 __all__ = ["kubeconfig", "server", "stage", "undone"]
 
-PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "administer.md"
+PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "administer.md"
 APP = {"application": "one", "namespace": "default"}
 COMMANDS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("close-queue root.a --reason upgrade --dry-run", {"action": "close", "queue": "root.a", "dryRun": True}),

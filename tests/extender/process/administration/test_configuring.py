@@ -13,7 +13,7 @@ from extender.configuration.sources import checksum
 from extender.http.aggregated import ROOT
 from tests.extender.app_bench import CONFIG_MAPS, document, kubeconfig, server, undone
 from tests.extender.fake_objects import Request
-from tests.extender.process.test_actions import audit
+from tests.extender.process.administration.test_actions import audit
 from tests.extender.process.test_front_door import ALICE, Stage, stage
 from tests.extender.reflector_bench import until
 

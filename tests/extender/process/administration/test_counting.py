@@ -12,8 +12,16 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from extender.actions.stored import CONFIG_MAP
 from tests.extender.app_bench import document, kubeconfig, server, undone
-from tests.extender.process.test_actions import CLOSE, OPEN, act, audit, begun, status_of, stored
-from tests.extender.process.test_configuring import AFTER, NAME, RIGHT, send
+from tests.extender.process.administration.test_actions import (
+    CLOSE,
+    OPEN,
+    act,
+    audit,
+    begun,
+    status_of,
+    stored,
+)
+from tests.extender.process.administration.test_configuring import AFTER, NAME, RIGHT, send
 from tests.extender.process.test_front_door import ALICE, Stage, stage
 
 __all__ = ["kubeconfig", "server", "stage", "undone"]

@@ -1,0 +1,1 @@
+"""Administration on whole servers: actions, the queue document, and their records."""
