@@ -28,3 +28,22 @@ def test_present_versions_are_used_when_a_pinned_package_has_vanished(
     lock = lock_for(tmp_path / "release")
     assert debian.locked(lock) == (debian.Package("all", "00", "present.deb"),)
     assert "404. This check builds with the present versions" in capsys.readouterr().err
+
+
+def test_packages_come_from_the_mirror_that_is_named_or_from_that_of_apt(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DEBIAN_MIRROR", "https://mirror.example.com/x/")
+    assert debian.repository("debian") == "https://mirror.example.com/x/debian/"
+    monkeypatch.delenv("DEBIAN_MIRROR")
+    listed = "http://a.example/debian-security/\\nhttp://b.example/debian/\\nhttp://b.example/debian/\\n"
+    (tmp_path / "apt-get").write_text(f"#!/bin/sh\nprintf '{listed}'\n")
+    (tmp_path / "apt-get").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert debian.repository("debian") == "http://b.example/debian/"
+    assert debian.repository("debian-security") == "http://a.example/debian-security/"
+    with pytest.raises(debian.NotFetched, match="set DEBIAN_MIRROR"):
+        debian.repository("ubuntu")
+    monkeypatch.setenv("PATH", str(tmp_path / "none"))
+    with pytest.raises(debian.NotFetched, match="set DEBIAN_MIRROR"):
+        debian.repository("debian")

@@ -157,3 +157,4 @@ def test_no_address_has_a_default(workflow: dict[Any, Any]) -> None:
     """No release is published yet, so nothing names a place of one."""
     variables = workflow["jobs"]["publish"]["env"]
     assert variables == {name: f"${{{{ vars.{name} }}}}" for name in ("IMAGE", "REGISTRY", "RELEASES")}
+    assert workflow["env"] == {"DEBIAN_MIRROR": "${{ vars.DEBIAN_MIRROR }}"}
