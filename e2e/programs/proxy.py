@@ -156,6 +156,12 @@ class ApiProxy:
         counts = self.answers.items()
         return sum(n for (m, p, status), n in counts if m == method and re.search(path, p) and status < 300)
 
+    def under_way(self, method: str, path: str) -> int:
+        """The number of matching requests that were forwarded and are not answered yet."""
+        counts = self.answers.items()
+        answered = sum(n for (m, p, _), n in counts if m == method and re.search(path, p))
+        return self.count(method, path) - answered
+
     # -- what it does ---------------------------------------------------------------------------------------
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:

@@ -1,10 +1,12 @@
 """A preemption of two pods for one, cut off by tests after each of its effects, and how it must end."""
 
 import asyncio
+from typing import NamedTuple
 
 from e2e.stands.preemption import PREEMPTED_FOR, RESERVED, TRIGGERED, Contest, queue
 
 QUEUES = {"root.poor": queue(guaranteed=2), "root.rich": queue()}
+VICTIMS = ["rich-1", "rich-2"]
 RIVALS = [f"rival-{at}" for at in range(3)]
 """Other pods that want the capacity which the victims leave."""
 
@@ -45,11 +47,35 @@ async def create_rivals(here: Contest) -> None:
     await here.cluster.create_pods(here.cluster.pod(name, queue="root.rich") for name in RIVALS)
 
 
-async def until_over(here: Contest) -> None:
-    """Wait for the end: each victim was evicted once, no other pod was, and no rival got in."""
-    await here.until_unmarked()
-    assert sorted(here.exits.left) == ["rich-1", "rich-2"]
+class Evictions(NamedTuple):
+    """Requests to evict a pod: those that the API server carried out, and those that it has not answered."""
+
+    done: int
+    under_way: int
+
+
+def evictions(here: Contest) -> dict[str, Evictions]:
+    """The requests to evict each victim so far."""
     proxy = here.stand.proxy
-    evictions = {name: proxy.accepted("POST", f"/pods/{name}/eviction$") for name in here.exits.left}
-    assert evictions == {"rich-1": 1, "rich-2": 1}
+    paths = {name: f"/pods/{name}/eviction$" for name in VICTIMS}
+    return {
+        name: Evictions(proxy.accepted("POST", path), proxy.under_way("POST", path))
+        for name, path in paths.items()
+    }
+
+
+async def until_over(here: Contest, before: dict[str, Evictions]) -> None:
+    """Wait for the end: the victims were evicted, no other pod was, and no rival got in.
+
+    ``before``: the requests of the killed process. What was done for it is not requested again.
+    """
+    await here.until_unmarked()
+    assert sorted(here.exits.left) == VICTIMS
+    after = evictions(here)
+    # A request that was under way may meet one of the next process: both name one uid, and both succeed.
+    for name in VICTIMS:
+        former, whole = before[name], after[name]
+        assert former.done + former.under_way <= 1, (name, before)
+        asked_anew = 0 if former.done else 1
+        assert 1 <= whole.done <= former.done + former.under_way + asked_anew, (name, before, after)
     assert not {*RIVALS} & {*here.course.bound}

@@ -9,7 +9,7 @@ import pytest
 
 from e2e.cluster.client import Cluster
 from e2e.stands.course import place, say
-from e2e.stands.crashes import EFFECTS, QUEUES, Effect, create_rivals, until_done, until_over
+from e2e.stands.crashes import EFFECTS, QUEUES, Effect, create_rivals, evictions, until_done, until_over
 from e2e.stands.node_reservation import BY_SIZE, until_reserved, until_small_ones_had_the_others
 from e2e.stands.preemption import contest
 from e2e.stands.stand import LEASE, eventually
@@ -24,9 +24,10 @@ async def test_the_other_one_finishes_what_was_begun(cluster: Cluster, effect: E
         began = time.monotonic()
         await here.stand.fail_over(second)
         await create_rivals(here)
+        before = evictions(here)
         await here.until_bound("poor")
         say("from the crash of the host to bound", [max(0.0, here.course.bound["poor"] - began)])
-        await until_over(here)
+        await until_over(here, before)
 
 
 @pytest.mark.smoke("failover")

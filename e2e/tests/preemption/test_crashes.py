@@ -18,10 +18,12 @@ from e2e.stands.crashes import (
     QUEUES,
     Effect,
     create_rivals,
+    evictions,
     until_done,
     until_over,
 )
 from e2e.stands.preemption import Contest, contest
+from e2e.stands.stand import eventually
 
 
 @asynccontextmanager
@@ -47,12 +49,34 @@ async def test_the_preemptor_gets_the_node_and_no_pod_is_evicted_twice(
     """The victims take their time, and others want the capacity that they leave."""
     async with _crash(cluster, effect, grace=grace) as here:
         await create_rivals(here)
+        before = evictions(here)
         await here.stand.paddock.start()
         ready = time.monotonic()
         await here.until_bound("poor")
         # It was bound before the crash if only its record was left to take off.
         say("after a crash, ready to bound", [max(0.0, here.course.bound["poor"] - ready)])
-        await until_over(here)
+        await until_over(here, before)
+
+
+async def test_a_request_under_way_at_the_crash_meets_the_one_of_the_next_process(cluster: Cluster) -> None:
+    """Both may succeed, and no other pod is evicted."""
+    async with contest(cluster, QUEUES, nodes=1, cores=3, proxied=True) as here:
+        proxy = here.stand.proxy
+        proxy.delay("POST", "/pods/rich-1/eviction$", 2.0)
+        await until_done(here, EFFECTS["a victim is evicted"], grace=0)
+
+        async def asked() -> int:
+            return proxy.count("POST", "/pods/rich-1/eviction$")
+
+        await eventually(asked, "the other eviction is requested")
+        await here.stand.paddock.kill()
+        proxy.clear()
+        await create_rivals(here)
+        before = evictions(here)
+        assert before["rich-1"] == (0, 1)
+        await here.stand.paddock.start()
+        await here.until_bound("poor")
+        await until_over(here, before)
 
 
 async def test_the_capacity_is_released_when_the_preemptor_is_deleted_meanwhile(cluster: Cluster) -> None:
