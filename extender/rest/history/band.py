@@ -68,6 +68,7 @@ class Band:
             left = max(0, len(self) - after)
             self.samples = self.samples[: left * WIDTH]
             self.last -= after
+            self._drop_last_gaps()
 
     def expire(self, tick: int) -> None:
         """Drop the array once no sample is young enough, as of a tick."""
@@ -82,6 +83,7 @@ class Band:
             even.extend(self.samples[place : place + WIDTH])
         self.every, self.most = 2 * self.every, (self.most - 1) // 2 + 1
         self.last, self.samples = self.last // 2, even
+        self._drop_last_gaps()
 
     def refine(self) -> None:
         """Halve the step. The slots in between are gaps."""
@@ -120,3 +122,9 @@ class Band:
     def _drop_oldest(self, count: int) -> None:
         if count > 0:
             del self.samples[: count * WIDTH]
+
+    def _drop_last_gaps(self) -> None:
+        """Let the array end with a sample, so that one without any is empty."""
+        while self.samples and self.samples[-WIDTH] == GAP:
+            del self.samples[-WIDTH:]
+            self.last -= 1

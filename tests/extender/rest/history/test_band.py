@@ -114,6 +114,33 @@ def test_a_finer_step_leaves_gaps_where_nothing_is_known() -> None:
     assert used_of(band, 24, 2) == [24, 25]
 
 
+@pytest.mark.rule("REST-50")
+def test_a_coarser_step_without_a_sample_leaves_nothing() -> None:
+    """Samples at 5 and 7 are dropped, and no gap at 6 stays for them."""
+    band = band_of(5, 7)
+    band.thin()
+    assert not band.samples
+    band.put(12, sample(12))
+    assert used_of(band, 2, 5) == [None] * 4 + [12]
+
+
+@pytest.mark.rule("REST-50")
+def test_a_coarser_step_ends_with_a_sample() -> None:
+    band = band_of(4, 5, 9)
+    band.thin()
+    assert (band.last, used_of(band, 2, 3)) == (2, [4, None, None])
+    band.put(10, sample(10))
+    assert used_of(band, 2, 4) == [4, None, None, 10]
+
+
+def test_a_clock_that_is_set_back_to_a_gap() -> None:
+    band = band_of(4, 8)
+    band.rewind(6)
+    assert (band.last, used_of(band, 4, 3)) == (4, [4, None, None])
+    band.rewind(3)
+    assert not band.samples
+
+
 def test_steps_of_nothing() -> None:
     band = Band(2, 6)
     band.thin()
