@@ -26,7 +26,7 @@ endif
 # Each worker has its own control plane and mostly waits. With a user's cluster the tests run one after the other.
 WORKERS ?= $(if $(KUBECONFIG),0,3)
 
-.PHONY: demo test lint docs compiled test-compiled histories control-plane helm definitions manifests chart e2e soak attack frozen bench format plugin crane release release-check base version requirements vendor clean
+.PHONY: demo test lint docs compiled test-compiled histories control-plane helm definitions manifests chart e2e matrix soak attack frozen bench format plugin crane release release-check base version requirements vendor clean
 
 $(STAMP): requirements-dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -73,7 +73,7 @@ control-plane: $(STAMP)
 helm: $(STAMP)
 	$(BIN)/python -m e2e.programs.helm
 
-# The definitions of prometheus-operator's objects, copied once from its Go module.
+# The definitions of the objects of prometheus-operator and cert-manager, copied once from their Go modules.
 definitions: $(STAMP)
 	$(BIN)/python -m e2e.programs.definitions
 
@@ -90,7 +90,7 @@ e2e: control-plane helm definitions crane release-check
 
 # Builds the control plane of each minor version of Kubernetes once, and runs the smoke tier, an installation of each
 # mode, and whatever else depends on the version there. MINORS names versions, such as v1.33.13; all by default.
-matrix: control-plane helm
+matrix: control-plane helm definitions
 	$(BIN)/python -m e2e.matrix $(MINORS)
 
 # Creates and deletes pods for SOAK_SECONDS. Checks Paddock's memory, stalls and audit drift meanwhile.

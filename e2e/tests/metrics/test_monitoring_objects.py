@@ -9,8 +9,9 @@ import pytest_asyncio
 
 from e2e.cluster.client import ApiFailure, Cluster, Object, path_of
 from e2e.programs.binaries import binary
-from e2e.programs.definitions import definitions
-from e2e.stands.stand import MANIFESTS, NAMESPACE, eventually, manifest, rendered
+from e2e.programs.definitions import PROMETHEUS_OPERATOR
+from e2e.stands.installation.definitions import defined
+from e2e.stands.stand import MANIFESTS, NAMESPACE, manifest, rendered
 
 MONITORS = ("monitoring/service-monitor.yaml", "monitoring/pod-monitor.yaml")
 RULES = "monitoring/rules.yaml"
@@ -18,28 +19,11 @@ STRICT = {"dryRun": "All", "fieldValidation": "Strict"}
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def defined(cluster: Cluster) -> AsyncIterator[Cluster]:
-    """A cluster with the definitions, until the end. Objects of these kinds go with them."""
+async def operated(cluster: Cluster) -> AsyncIterator[Cluster]:
+    """A cluster with the definitions, until the end."""
     await cluster.ensure_namespace(NAMESPACE)
-    names = [each["metadata"]["name"] for each in definitions()]
-    for each in definitions():
-        await cluster.apply(each)
-
-    async def established() -> bool:
-        found = [
-            await cluster.request("GET", path_of("CustomResourceDefinition", name=name)) for name in names
-        ]
-        return all(_is_established(each) for each in found)
-
-    await eventually(established, "the definitions count", timeout=60)
-    yield cluster
-    for name in names:
-        await cluster.request("DELETE", path_of("CustomResourceDefinition", name=name))
-
-
-def _is_established(definition: Object) -> bool:
-    conditions = definition.get("status", {}).get("conditions") or ()
-    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
+    async with defined(cluster, PROMETHEUS_OPERATOR):
+        yield cluster
 
 
 async def kubectl(cluster: Cluster, *arguments: str) -> tuple[int, str]:
@@ -64,23 +48,25 @@ async def tried(cluster: Cluster, thing: Object) -> None:
     await cluster.request("POST", path, thing, params=STRICT)
 
 
-async def test_they_are_applied_and_deleted_as_the_docs_say(defined: Cluster) -> None:
+async def test_they_are_applied_and_deleted_as_the_docs_say(operated: Cluster) -> None:
     folder, objects = str(MANIFESTS / "monitoring"), rendered("monitoring")
     for verb, wanted in (("apply", "created"), ("apply", "unchanged"), ("delete", "deleted")):
-        code, printed = await kubectl(defined, verb, "-k", folder)
+        code, printed = await kubectl(operated, verb, "-k", folder)
         assert code == 0, printed
         assert [wanted in line for line in printed.splitlines()] == [True] * len(objects), printed
 
 
-async def test_they_have_no_member_that_is_not_defined_and_a_planted_one_is_refused(defined: Cluster) -> None:
+async def test_they_have_no_member_that_is_not_defined_and_a_planted_one_is_refused(
+    operated: Cluster,
+) -> None:
     """The API server judges strictly. A value of another type is refused as well."""
     for path in (*MONITORS, RULES):
         (thing,) = manifest(path)
-        await tried(defined, thing)
+        await tried(operated, thing)
         (key,) = {"groups", "endpoints", "podMetricsEndpoints"} & thing["spec"].keys()
         unknown, wrong = copy.deepcopy(thing), copy.deepcopy(thing)
         unknown["spec"][key][0]["intervall"] = "30s"
         wrong["spec"][key][0]["interval"] = ["30s"]
         for each, said in ((unknown, "unknown field"), (wrong, "interval")):
             with pytest.raises(ApiFailure, match=said):
-                await tried(defined, each)
+                await tried(operated, each)

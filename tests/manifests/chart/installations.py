@@ -62,6 +62,8 @@ def matrix() -> Iterator[Case]:
             asked["tls"] = {"source": "certManager", "certManager": {"issuerRef": {"name": "ca"}}}
         if size == "usual" and mode == "service":
             asked["tls"] = {"source": "selfSigned"}
+        if size == "most" and mode == "service":
+            asked["monitoring"] = {**_ON, "monitor": "pods"}
         if size == "most" and mode == "sidecar":
             asked |= {"replicas": 3, "scheduler": {"form": form, "lease": "quick"}}
         yield Case(f"{version} {mode} {form} {size}", asked, version, served, "queues", lint=True)
