@@ -8,8 +8,9 @@ kube-scheduler with these files is in `test_processes`.
 import asyncio
 import contextlib
 import ssl
-from base64 import b64decode
-from collections.abc import AsyncIterator
+from base64 import b64decode, b64encode
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,9 @@ import pytest_asyncio
 from e2e.cluster.client import ApiFailure, Cluster, path_of
 from e2e.programs.control_plane import ControlPlane
 from e2e.programs.paddock import PaddockProcess
-from e2e.stands.installation.roles import Roles, rendered_objects
+from e2e.stands.installation.roles import Roles, rendered_objects, rights_of
 from e2e.stands.stand import CONFIG_MAP, NAMESPACE, document, eventually
+from e2e.tests.install.test_missing_rights import names
 from e2e.tests.install.test_rotation import FILTER, LEAST, Load, asked
 from extender.kube.connection.rights import Right
 
@@ -36,6 +38,7 @@ PLAYED_TIMES = (
     "authority.AUTHORITY_RENEWED_AT = (BACKDATED + 8) / (BACKDATED + authority.AUTHORITY_LIFETIME); "
     "authority.AUTHORITY_PUBLISHED_FOR = 4"
 )
+OFTEN = "import extender.certificates.keeper as keeper; keeper.CHECKED_EVERY = keeper.TRIED_EVERY = 0.5"
 BUNDLES, SERVERS = 3, 6
 """Lists of authorities, and renewals of the server's certificate, that each client must have seen.
 
@@ -173,5 +176,77 @@ async def test_an_instance_that_starts_without_the_right_waits_and_names_it(
             with pytest.raises(ApiFailure) as refused:
                 await cluster.request("GET", path, user="paddock")
             assert refused.value.status == 403
+    finally:
+        await scene.stop()
+
+
+# -- each right ----------------------------------------------------------------------------------------------
+
+
+async def _is_unchanged(_cluster: Cluster, _path: str) -> None:
+    return
+
+
+async def _is_deleted(cluster: Cluster, path: str) -> None:
+    await cluster.request("DELETE", path)
+
+
+async def _is_spoilt(cluster: Cluster, path: str) -> None:
+    await cluster.patch(path, {"data": {"tls.crt": b64encode(b"none").decode()}})
+
+
+async def _is_whole(cluster: Cluster, path: str) -> bool:
+    try:
+        data = (await cluster.request("GET", path))["data"]
+    except ApiFailure:
+        return False
+    return b64decode(data["tls.crt"]).startswith(b"-----BEGIN CERTIFICATE-----")
+
+
+USED: Mapping[Right, Callable[[Cluster, str], Awaitable[None]]] = {
+    Right("get", "secrets", ""): _is_unchanged,
+    Right("create", "secrets", ""): _is_deleted,
+    Right("update", "secrets", ""): _is_spoilt,
+}
+"""Rights to the two Secrets, and what happens to one of them before an instance needs the right."""
+
+
+def test_each_right_of_the_role_is_taken_away_once() -> None:
+    """So a right that is added to the chart needs a case here."""
+    things = [
+        each
+        for each in rendered_objects(VALUES)
+        if each["metadata"]["name"] == "paddock-verbs-certificates" and each["kind"] == "Role"
+    ]
+    assert {*rights_of(things)} == {*USED}
+
+
+@pytest.mark.parametrize("name", [AUTHORITY, CLIENT])
+async def test_each_right_to_each_secret_is_named_while_it_is_missing(
+    cluster: Cluster, tmp_path: Path, name: str
+) -> None:
+    """F-20. Once the right is back, a Secret that was deleted or spoilt is whole again."""
+    scene, path = Scene(cluster, tmp_path), path_of("Secret", NAMESPACE, name)
+    try:
+        await scene.start()
+        for each in scene.paddocks:
+            await each.kill()
+        roles = Roles(cluster, rendered_objects(VALUES))
+        for right, happens in USED.items():
+            paddock = PaddockProcess(
+                cluster.control_plane.kubeconfig("paddock"),
+                tmp_path,
+                arguments=[f"--tls-client-secret={CLIENT}"],
+                before=OFTEN,
+            )
+            scene.paddocks.append(paddock)
+            async with roles.without(right, name=name):
+                await happens(cluster, path)
+                await paddock.start(wait=False)
+                await eventually(partial(names, paddock, right), f"{right} is named", timeout=30)
+                assert await _is_whole(cluster, path) == (happens is _is_unchanged)
+            await paddock.until_ready()
+            await eventually(partial(_is_whole, cluster, path), f"{name} is whole")
+            await paddock.kill()
     finally:
         await scene.stop()
