@@ -131,17 +131,20 @@ namespaceObject.?metadata.?annotations["yunikorn.apache.org/namespace.enableYuni
 {{- end }}
 
 {{/* Operations of a patch that give the first container markers, in CEL. They are few, since the API server converts
-     and applies each of them. They need the variables "markers", "valued" and "resources". */}}
+     and applies each of them. They need the variables "markers", "valued" and "resources". Requests and limits have
+     a text each: an API server of 1.34 cannot join a list of lists. */}}
 {{- define "paddock.marking" -}}
 (has(object.spec.containers[0].resources) ? [] :
   [JSONPatch{op: "add", path: "/spec/containers/0/resources", value: {}}])
-+ ["requests", "limits"].map(part, !(part in variables.resources) ?
-    [JSONPatch{op: "add", path: "/spec/containers/0/resources/" + part, value: variables.valued}] :
-    variables.markers.filter(marker, variables.resources[part][?marker].orValue("") != "1")
+{{- range list "requests" "limits" }}
++ (!("{{ . }}" in variables.resources) ?
+    [JSONPatch{op: "add", path: "/spec/containers/0/resources/{{ . }}", value: variables.valued}] :
+    variables.markers.filter(marker, variables.resources["{{ . }}"][?marker].orValue("") != "1")
       .map(marker, JSONPatch{
         op: "add",
-        path: "/spec/containers/0/resources/" + part + "/" + jsonpatch.escapeKey(marker),
-        value: "1"})).flatten()
+        path: "/spec/containers/0/resources/{{ . }}/" + jsonpatch.escapeKey(marker),
+        value: "1"}))
+{{- end }}
 {{- end }}
 
 {{/* Operations of a patch that give a pod the gate, in CEL. */}}
