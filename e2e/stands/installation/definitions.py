@@ -11,16 +11,32 @@ from e2e.stands.stand import eventually
 
 @asynccontextmanager
 async def defined(cluster: Cluster, *sources: Definitions) -> AsyncIterator[None]:
-    """Serve what the sources define until the block ends. Objects of these kinds go with them."""
+    """Serve what the sources define until the block ends. Objects of these kinds go with them.
+
+    A definition that is there before stays as it is.
+    """
     definitions = [each for source in sources for each in source.read()]
-    for each in definitions:
-        await cluster.apply(each)
+    created: list[str] = []
     try:
+        for each in definitions:
+            if await _is_created(cluster, each):
+                created.append(_name(each))
         for each in definitions:
             await eventually(partial(_is_served, cluster, each), f"{_name(each)} is served", timeout=60)
         yield
     finally:
-        await _delete(cluster, [_name(each) for each in definitions])
+        await _delete(cluster, created)
+
+
+async def _is_created(cluster: Cluster, definition: Object) -> bool:
+    """Create a definition. False if there is one with its name, such as in a cluster of the user."""
+    try:
+        await cluster.create(definition)
+    except ApiFailure as failure:
+        if failure.status != 409:
+            raise
+        return False
+    return True
 
 
 async def _delete(cluster: Cluster, names: Sequence[str]) -> None:
