@@ -1,7 +1,7 @@
 """Check that a change is minimal: with less of any component the ask is not placed."""
 
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.decisions.explanation.ending import freed_by
 from core.decisions.explanation.playing import Budget, play, with_node_amount, with_raise, without
@@ -85,9 +85,22 @@ def minimal(
     """
     while True:
         smaller = yield from _one_smaller(view, known, change, budget, trial)
-        if smaller is None or smaller[0] == change:
-            return change if smaller is not None else None
+        if smaller is None:
+            return None
+        if smaller[0] == change:
+            return (yield from _without_empty_node(view, known, change, budget))
         change, trial = smaller
+
+
+def _without_empty_node(view: LedgerView, known: Shortages, change: Change, budget: Budget) -> Checked:
+    """The change without its node if nothing of that is needed. None beyond the budget."""
+    if change.node is None or any(amount for _, amount in change.node.allocatable.items()):
+        return change
+    less = replace(change, node=None)
+    trial = yield from play(view, known.record, less, budget)
+    if trial is None:
+        return None
+    return less if trial.placed else change
 
 
 def _needed(known: Shortages, change: Change, trial: Trial | None) -> set[LimitKey | str]:

@@ -4,8 +4,6 @@ Filter refuses a reserved node to every other managed pod. The ask is annotated 
 restart finds the reservation again (DESIGN-4).
 """
 
-from collections.abc import Container
-
 from core.ids import NO_NODE, NodeName
 from core.instants import has_come
 from core.ledger import events as on
@@ -127,18 +125,15 @@ def reserved_node_could_take(state: State, record: PodRecord) -> bool:
     )
 
 
-def node_for(
-    state: State, key: WaitingKey, *, own: NodeName, besides: Container[NodeName] | None = None
-) -> NodeName | None:
+def node_for(state: State, key: WaitingKey, *, own: NodeName) -> NodeName | None:
     """Node with capacity for such an ask, or None. Raises `Undecided`.
 
     ``own``: the only node that it may run on, whose reservation does not bar it (RNP-1). If constraints are
     unread, kube-scheduler judges the nodes. Such an ask gets `NO_NODE`, so that it holds quota only (F-17).
-    ``besides``: nodes that are left out; the reserved ones by default.
     """
-    left_out = state.reservations.of if besides is None else besides
+    besides = () if own else state.reservations.of
     found = state.usage.free_capacity.tightest(
-        key.size, key.constraints, state.cluster.nodes, besides=() if own else left_out
+        key.size, key.constraints, state.cluster.nodes, besides=besides
     )
     return NO_NODE if found is not None and key.constraints.unread else found
 

@@ -53,13 +53,18 @@ class Candidate(NamedTuple):
 
 
 def may_search(state: State, record: PodRecord) -> bool:
-    """True if a node is to be searched for an ask now. A young ask is checked again later.
+    """True if a node is to be searched for an ask: it has none, and `may_search_now`.
 
     Asks of a pod group that waits for members are left to their group by the cycle.
     """
+    return not record.node_reservation.node and may_search_now(state, record)
+
+
+def may_search_now(state: State, record: PodRecord) -> bool:
+    """True if a node is to be searched for an ask without one now. A young ask is checked again later."""
     if record.facts.constraints.unread:
         return False
-    if record.node_reservation.node or 2 * len(state.reservations.of) >= len(state.cluster.nodes):
+    if 2 * len(state.reservations.of) >= len(state.cluster.nodes):
         return False
     if not has_come(record.facts.created + RESERVED_AFTER, now=state.now):
         await_age(state, record)

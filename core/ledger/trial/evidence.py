@@ -36,13 +36,17 @@ class Evidence:
         self.left_out = False
         #: True if an ask took another node than the new one.
         self.elsewhere = False
-        #: Node of the last turn.
-        self.last: NodeName | None = None
 
     def note_turn(self, node: NodeName) -> None:
         """Note the node of a turn. With a new node, an ask that took another one might take the new one."""
-        self.last = node
         self.elsewhere = self.elsewhere or (self._node is not None and node != self._node)
+
+    def note_reservation(self, leaf: Queue, size: Resource) -> None:
+        """Note an ask that keeps its reserved node. With a lower max it might release the node (CYC-2)."""
+        for path in leaf.paths:
+            # What comes together is not judged by the sum of the nodes.
+            names = self._bounds.get(path, ()) if path != ROOT else ()
+            self.left_out = self.left_out or any(size.get(name) > 0 for name in names)
 
     @property
     def is_plain(self) -> bool:

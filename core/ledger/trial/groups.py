@@ -44,6 +44,17 @@ class GroupTrial:
         #: True once a group was tried.
         self.tried = False
 
+    def begin_anew(self) -> None:
+        """Begin the steps anew. What has its turns keeps them."""
+        self._seen.clear()
+        self._timed_out.clear()
+        self._wanted = None
+
+    @property
+    def wants(self) -> bool:
+        """True if the order has reached a group."""
+        return self._wanted is not None
+
     def takes(self, record: PodRecord) -> bool:
         """True if a pod is admitted with its group. The first member of each group makes the group wanted."""
         group = unopened(self._state, record)

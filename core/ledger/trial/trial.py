@@ -1,22 +1,20 @@
 """Trial cycle: turns in the order of a real cycle, over an overlay, until one ask is placed or left out.
 
-The steps are those of `core.ledger.admission.cycle`. Nothing is woken, written or reported.
+The steps are those of `core.ledger.admission.cycle`. Nothing is woken, written or reported. A step that
+releases a reserved node requests a further cycle. Then the trial begins anew where that cycle would.
 """
 
 from collections.abc import Collection, Generator
 from heapq import heappop, heappush
 
-from core.ids import NO_NODE, NodeName, PodUid, QueuePath
+from core.ids import NO_NODE, AppId, NodeName, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger.admission.backoff import is_left_out
-from core.ledger.admission.cycle import SEARCHES
 from core.ledger.admission.order.application_queue import ApplicationQueue, Line
 from core.ledger.admission.order.branch import Branch
 from core.ledger.admission.order.state_aware import lets_in
-from core.ledger.admission.reserved_first import comes_together
 from core.ledger.admission.turns import FORGIVEN, count_turn
-from core.ledger.node_reservation.reservation import node_for, reserved_node_could_take, still_helps
-from core.ledger.node_reservation.search import best_node, may_search, surely_spares
+from core.ledger.node_reservation.reservation import node_for, reserved_node_could_take
 from core.ledger.podgroups.admission import fits_quota
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
@@ -28,9 +26,9 @@ from core.ledger.trial.evidence import Bound, Evidence
 from core.ledger.trial.groups import GroupTrial
 from core.ledger.trial.ordering import TrialOrdering
 from core.ledger.trial.overlay import overlay_of
+from core.ledger.trial.reserved import ReservationTrial
 from core.ledger.trial.turns import SharedCounters
 from core.workload.ask import Rank
-from core.workload.nodes.affinity import admits
 from core.workload.nodes.free_capacity import LIGHT, Undecided
 from core.workload.pending_index import Kind, PendingIndex
 
@@ -38,7 +36,6 @@ Steps = Generator[int, None, None]
 
 _TURN = 5
 _CHECKS_PER_UNIT = 25
-_RESERVED = 40
 
 
 class Trial:
@@ -67,19 +64,18 @@ class Trial:
         self.uid = uid
         self._below = None if below is None else tuple(below)
         self._seat = state.pending.waits_at.get(uid)
-        self._besides: dict[NodeName, PodUid] = dict(state.reservations.of)
-        self._unreserved: set[PodUid] = set()
         self._nowhere: set[Kind] = set()
         self._passed_over: list[tuple[Rank, Seat]] = []
         self._exact = exact
-        #: Asks whose search for a node to reserve is left open, each with the nodes that were taken since.
-        self._open_searches: list[tuple[PodRecord, set[NodeName]]] = []
         #: True if an ask took a node that may have been reserved. The trial then has no result.
         self.unsure = False
-        self._searches = 0
-        self._searching_for: PodRecord | None = None
+        #: Applications that began a back-off in this trial.
+        self._backing_off: set[AppId] = set()
+        #: True if a turn is left to the cycle that begins anew.
+        self._overtaken = False
         self._counters = SharedCounters(state.turns)
         self._evidence = Evidence(base, change)
+        self._reserved = self._reservations()
         #: True if the amounts that the asks took suffice, and nothing less; see `Evidence`.
         self.is_tight = False
         #: True if they suffice, provided that shares are measured by them.
@@ -98,25 +94,68 @@ class Trial:
         self.state = yield from self._copying
         self._counters = SharedCounters(self.state.turns)
         self._groups = GroupTrial(self.state, self._node_of_member, self._give)
-        yield from self._serve_reserved()
-        yield from self._groups.under_way()
-        self._conclude()
-        if self.over:
+        self._reserved = self._reservations()
+        while True:
+            ordering = yield from self._run_once()
+            if self.over or not self._reserved.released:
+                break
+            if ordering is not None:
+                ordering.dismantle()
+            self._begin_anew()
+        if ordering is None:
             return
-        ordering = TrialOrdering(self.state, self._indexes(), self._measures)
-        yield from ordering.build()
-        self._check_headroom(ordering)
-        yield from self._hand_out(ordering)
-        yield from self._serve_passed_over()
-        if not self.over:
-            yield from self._groups.timed_out()
-        self._conclude()
         if self.placed and not self._groups.tried:
             self.is_plain = self._evidence.is_plain
             self.is_tight = self.is_plain and (yield from self._evidence.is_fixed(ordering.compared()))
             if not self.is_tight and self._measures is None:
                 self.inert = yield from self._evidence.inert(ordering.compared())
         ordering.dismantle()
+
+    def _run_once(self) -> Generator[int, None, TrialOrdering | None]:
+        """Run the steps of a cycle until a turn is left to the next one. None if no order was needed."""
+        for units in self._reserved.serve():
+            self._conclude()
+            yield units
+            if self.over:
+                return None
+        yield from self._groups.under_way()
+        self._conclude()
+        # An ask that keeps its reserved node has been served.
+        self._skip(self._alone and self._reserved.holds(self.uid))
+        if self._nowhere:
+            self._check_nodes()
+        if self.over:
+            return None
+        ordering = TrialOrdering(self.state, self._indexes(), self._measures)
+        yield from ordering.build()
+        self._check_headroom(ordering)
+        yield from self._hand_out(ordering)
+        yield from self._serve_passed_over()
+        if not (self.over or self._overtaken):
+            yield from self._groups.timed_out()
+        self._conclude()
+        return ordering
+
+    def _begin_anew(self) -> None:
+        """Begin the steps anew, since nodes were released. If no turn was left, the next cycle does so."""
+        # Which asks are served first is unknown then.
+        self.unsure = self.over = self._reserved.is_open
+        self._reserved.begin_anew(in_next_cycle=not self._overtaken)
+        self._overtaken = False
+        self._nowhere.clear()
+        self._passed_over.clear()
+        self._groups.begin_anew()
+        # Asks of any queue may gain by what was released.
+        self._below = None
+
+    def _is_overtaken(self) -> bool:
+        """True if nodes were released: a cycle begins anew then, unless it was long (`OVER_AGAIN`)."""
+        self._overtaken = self._reserved.released
+        return self._overtaken
+
+    def _reservations(self) -> ReservationTrial:
+        giving = self._node_of_reserved, self._count, self._give
+        return ReservationTrial(self.state, self._evidence, *giving, exact=self._exact)
 
     def _conclude(self) -> None:
         self.placed = self.uid in self.state.turns.of and not self.unsure
@@ -126,53 +165,26 @@ class Trial:
         """Note that no turn of others can help the ask. Only its pod group might."""
         self.over = self.over or self._alone
 
+    def _skip(self, is_skipped: bool) -> None:
+        """Note whether the ask is skipped, which is final unless nodes were released meanwhile."""
+        self.over = self.over or (is_skipped and not self._reserved.released)
+
+    def _is_like(self, key: WaitingKey) -> bool:
+        """True for the ask's own key."""
+        return self._seat is not None and self._seat.key == key
+
     def _indexes(self) -> dict[QueuePath, PendingIndex]:
         waiting, below = self.state.pending.waiting, self._below
-        if below is None:
+        if below is None or self._reserved.released:
             return dict(waiting)
         prefixes = tuple(f"{path}." for path in below)
         return {path: index for path, index in waiting.items() if f"{path}.".startswith(prefixes)}
-
-    # -- asks with a reserved node ---------------------------------------------------------------------------
-
-    def _serve_reserved(self) -> Steps:
-        """Give turns to asks with a node reservation, as `serve_reserved` does (CYC-2)."""
-        state, records = self.state, self.state.pods.records
-        reserved = ((records.get(uid), name) for name, uid in state.reservations.of.items())
-        for rank, name in sorted((each.rank, name) for each, name in reserved if each is not None):
-            record, seat = records.get(rank[-1]), state.pending.waits_at.get(rank[-1])
-            waits = record is not None and record.node_reservation.node == name
-            if record is None or seat is None or not waits or record.uid in state.turns.of:
-                continue
-            self._serve_on(record, seat, name)
-            self._conclude()
-            yield _RESERVED
-
-    def _serve_on(self, record: PodRecord, seat: Seat, name: NodeName) -> None:
-        state, offered = self.state, record.uid in self.state.preemption.offers
-        if unopened(state, record) is not None:
-            self._release(record, name, offered=offered)
-            return
-        fits, there = fits_quota(state, seat.key), state.cluster.nodes.get(name)
-        takes = there is not None and admits(there, seat.key.constraints)
-        if fits and takes and state.usage.free_capacity.has(name, seat.key.size):
-            self._count(record, seat, name)
-        elif fits and (elsewhere := self._decided_node_for(seat.key)):
-            self._release(record, name, offered=offered)
-            self._give(record, seat, elsewhere)
-        elif not (still_helps(state, record) and comes_together(state, record, seat)):
-            self._release(record, name, offered=offered)
-
-    def _release(self, record: PodRecord, name: NodeName, *, offered: bool) -> None:
-        if not offered:
-            self._unreserved.add(record.uid)
-            self._besides.pop(name, None)
 
     # -- the order -----------------------------------------------------------------------------------------
 
     def _hand_out(self, ordering: TrialOrdering) -> Steps:
         leaf: Branch | None = None
-        while not self.over:
+        while not (self.over or self._overtaken):
             if self.state.turns.moved:
                 yield from ordering.catch_up()
                 leaf = None
@@ -194,10 +206,10 @@ class Trial:
                 capacity = self.state.usage.free_capacity
                 before = capacity.work
                 work = self._step(leaf)
-                if self._searching_for is not None:
-                    yield from self._reserve(self._searching_for)
+                yield from self._reserved.search()
                 yield work + (capacity.work - before) // _CHECKS_PER_UNIT
-                yield from self._groups.admit_wanted()
+                if self._groups.wants and not self._is_overtaken():
+                    yield from self._groups.admit_wanted()
                 self._conclude()
 
     def _check_headroom(self, ordering: TrialOrdering) -> None:
@@ -222,7 +234,7 @@ class Trial:
             self._drop(app_queue, key)
             return 1
         record = self._ask(Seat(key, line.head))
-        if record is not None and record.node_reservation.node and record.uid not in self._unreserved:
+        if record is not None and self._reserved.holds(record.uid):
             app_queue.reserved += 1
             record = None
         if record is None or self._groups.takes(record):
@@ -238,13 +250,15 @@ class Trial:
         if node is None:
             self._leave_out(leaf, app_queue, record, seat.key)
             return 1
+        if self._is_overtaken():
+            return 1
         app_queue.advance()
         if record.facts.asks_filter or not reserved_node_could_take(self.state, record):
             self._give(record, seat, node)
         return _TURN
 
     def _give(self, record: PodRecord, seat: Seat, node: NodeName) -> bool:
-        if self._open_searches and node and not self._is_free(node):
+        if not self._reserved.surely_spares(node):
             self.unsure = self.over = True
         self._evidence.note_turn(node)
         return self._count(record, seat, node)
@@ -256,16 +270,6 @@ class Trial:
             self._counters.copy(leaf, application.claimant)
         return count_turn(self.state, record, seat, node)
 
-    def _is_free(self, node: NodeName) -> bool:
-        """True if surely no ask has reserved a node by a search that is left open."""
-        for others, (record, taken) in enumerate(self._open_searches):
-            if node not in taken and not surely_spares(
-                self.state, record, node, besides=self._besides, changed=taken, others=others
-            ):
-                return False
-            taken.add(node)
-        return True
-
     def _ask(self, seat: Seat) -> PodRecord | None:
         """Ask at a seat. None for one that is not checked now."""
         state, uid = self.state, seat.rank[-1]
@@ -274,7 +278,7 @@ class Trial:
             return None
         until = record.admission.backs_off_until
         if until is not None and not has_come(until, now=state.now):
-            self.over = self.over or uid == self.uid
+            self._skip(uid == self.uid)
             return None
         if record.admission.passed_over or record.admission.overlooked > FORGIVEN:
             heappush(self._passed_over, (seat.rank, seat))
@@ -286,18 +290,20 @@ class Trial:
     def _begins_back_off(self, leaf: Branch, app_queue: ApplicationQueue, line: Line) -> bool:
         """True if so many asks before this one found no node that the application backs off (CYC-4)."""
         threshold = leaf.queue.properties.unscheduled_backoff
-        if not threshold or not app_queue.are_unplaced(threshold, before=line.head):
+        begun = app_queue.app_id in self._backing_off
+        if not (begun or (threshold and app_queue.are_unplaced(threshold, before=line.head))):
             return False
         self._back_off(app_queue)
         return True
 
     def _back_off(self, app_queue: ApplicationQueue) -> None:
         app_queue.lines.clear()
-        self.over = self.over or (self._seat is not None and self._seat.key.app == app_queue.app_id)
+        self._backing_off.add(app_queue.app_id)
+        self._skip(self._seat is not None and self._seat.key.app == app_queue.app_id)
 
     def _drop(self, app_queue: ApplicationQueue, key: WaitingKey) -> None:
         app_queue.drop()
-        self.over = self.over or (self._seat is not None and self._seat.key == key)
+        self._skip(self._is_like(key))
 
     def _leave_out(
         self, leaf: Branch, app_queue: ApplicationQueue, record: PodRecord, key: WaitingKey
@@ -308,47 +314,37 @@ class Trial:
             self._drop(app_queue, key)
             return
         # An open search is no disturbance: no turn takes a node that it may have reserved.
-        self._evidence.left_out |= self._exact or threshold > 0 or self._searches == SEARCHES
-        if self._searches < SEARCHES and may_search(self.state, record):
-            self._searches += 1
-            self._searching_for = record
+        self._evidence.left_out |= self._exact or threshold > 0 or not self._reserved.may_search_more
+        self._reserved.note_search(record)
         if not threshold:
             self._drop(app_queue, key)
             return
         app_queue.drop_unplaced()
-        self.over = self.over or (self._seat is not None and self._seat.key == key)
+        self._skip(self._is_like(key))
         if not app_queue.lines and app_queue.more_are_unplaced(threshold):
             self._back_off(app_queue)
-
-    def _reserve(self, record: PodRecord) -> Steps:
-        """Hold the node that the search of a real cycle would reserve (CYC-6)."""
-        self._searching_for = None
-        if not self._exact:
-            self._open_searches.append((record, set()))
-            return
-        name = yield from best_node(self.state, record, self._besides)
-        if name is not None and name not in self._besides:
-            self._besides[name] = record.uid
 
     # -- nodes ---------------------------------------------------------------------------------------------
 
     def _node_for(self, key: WaitingKey, *, own: NodeName = NO_NODE) -> NodeName | None:
-        """Node with capacity for such an ask. None if no node, no queue or no limit has capacity.
+        """Node for such an ask. None if no node, queue or limit has capacity. Raises `Undecided`."""
+        node = self._find_node(key, own)
+        if node is None:
+            self._check_nodes()
+        return node
 
-        Raises `Undecided`.
-        """
+    def _find_node(self, key: WaitingKey, own: NodeName) -> NodeName | None:
         kind = key.size, key.constraints
         if kind in self._nowhere or not fits_quota(self.state, key):
             return None
-        node = node_for(self.state, key, own=own, besides=self._besides)
+        node = node_for(self.state, key, own=own)
         if node is None:
             self._nowhere.add(kind)
-            self._check_nodes()
         return node
 
     def _check_nodes(self) -> None:
         """End the trial if no node takes the ask, since turns only take capacity."""
-        if self._seat is None or not self._alone:
+        if self._seat is None or not self._alone or self._reserved.released:
             return
         size, constraints = self._seat.key.size, self._seat.key.constraints
         if (size, constraints) in self._nowhere:
@@ -356,25 +352,25 @@ class Trial:
         elif constraints.weight <= LIGHT and size.get("vcore"):
             state = self.state
             free = state.usage.free_capacity
-            found = free.tightest(size, constraints, state.cluster.nodes, besides=self._besides)
+            found = free.tightest(size, constraints, state.cluster.nodes, besides=self._reserved.of)
             self.over = self.over or found is None
 
     def _node_of_member(self, key: WaitingKey, *, own: NodeName) -> NodeName | None:
         """Node for a member of a group, of which nothing is remembered: its turns may be taken back."""
         fits = fits_quota(self.state, key)
-        return node_for(self.state, key, own=own, besides=self._besides) if fits else None
+        return node_for(self.state, key, own=own) if fits else None
 
-    def _decided_node_for(self, key: WaitingKey) -> NodeName | None:
-        """Node as from `_node_for`, but None while that is undecided."""
+    def _node_of_reserved(self, key: WaitingKey) -> NodeName | None:
+        """Node for an ask with a reserved one, but None while that is undecided."""
         try:
-            return self._node_for(key)
+            return self._find_node(key, NO_NODE)
         except Undecided:
             return None
 
     # -- asks whose last turn came to nothing ----------------------------------------------------------------
 
     def _serve_passed_over(self) -> Steps:
-        while self._passed_over and not self.over:
+        while self._passed_over and not (self.over or self._overtaken):
             rank, seat = heappop(self._passed_over)
             uid = seat.rank[-1]
             record = self.state.pods.records.get(uid)
@@ -383,6 +379,8 @@ class Trial:
                 continue
             if unopened(self.state, record) is not None:
                 continue
+            if self._is_overtaken():
+                return
             try:
                 node = self._node_for(seat.key, own=record.daemon.required_node)
             except Undecided:
@@ -395,6 +393,8 @@ class Trial:
 
     def _lets_in(self, key: WaitingKey) -> bool:
         application, leaf = self.state.applications.known.get(key.app), self.state.config.tree.get(key.queue)
-        if application is None or leaf is None or is_left_out(self.state, application):
+        if application is None or leaf is None or application.id in self._backing_off:
+            return False
+        if is_left_out(self.state, application):
             return False
         return lets_in(self.state, application, leaf)

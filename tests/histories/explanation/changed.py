@@ -107,9 +107,11 @@ def _entry(entries: tuple[LimitSpec, ...], raised: Raise) -> LimitSpec:
 
 
 def smaller(change: Change) -> list[Change]:
-    """The change with one unit less of each component, and without each of the ended pods."""
+    """The change with one unit less of each component, without each ended pod, and without an empty node."""
     found = [with_raise(change, each.key, each.by - 1) for each in change.raises]
     if change.node is not None:
         amounts = change.node.allocatable.items()
         found += [with_node_amount(change, name, amount - 1) for name, amount in amounts if amount]
+        if not any(amount for _, amount in amounts):
+            found.append(replace(change, node=None))
     return found + [without(change, at) for at in range(len(change.ended))]

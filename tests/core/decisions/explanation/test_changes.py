@@ -198,6 +198,26 @@ def test_no_change_is_needed_by_a_pod_whose_turn_comes() -> None:
     assert found.remedies == Remedies(Remedy.NOTHING, trials=1)
 
 
+@pytest.mark.rule("CYC-2")
+def test_no_node_is_added_where_another_pod_leaves_its_own() -> None:
+    """The next cycle releases the node of the later pod, whose queue is full, and it takes this one."""
+    ledger = make_ledger(
+        make_queue(A, max={"vcore": 2500}), make_queue("root.b", max={"vcore": 500}), nodes=0
+    )
+    for name in ("n1", "n2"):
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=2000)), now=START)
+    observed(ledger, "ask", cpu=2000, app="mine", created=1.0, reserved_node="n1")
+    observed(ledger, "later", queue="root.b", cpu=1000, app="later", created=2.0, reserved_node="n2")
+    observed(ledger, "runs", cpu=1000, app="first", node="n1")
+    ledger.apply(on.ActingBegan(), now=START)
+    found = explain_at_once(ledger.view, ASK, now=START)
+    assert found is not None
+    assert found.remedies is not None
+    change = found.remedies.changes[0]
+    assert change.node is None
+    assert [each.by for each in change.raises] == [500]
+
+
 @pytest.mark.parametrize(
     "obstacle", [Code.ACCESS_DENIED, Code.QUEUE_DRAINING, Code.STATE_AWARE_HOLD, Barrier.BACK_OFF]
 )
