@@ -1,5 +1,7 @@
 """Rules about waiting for a gang or a pod group. Over the view, without changes."""
 
+from collections.abc import Iterator
+
 from core.ids import PodUid
 from core.ledger.podgroups.membership import UNKNOWN
 from core.ledger.pods.record import PodRecord
@@ -30,22 +32,29 @@ def refusal_of_gang_pod(view: LedgerView, record: PodRecord) -> Refusal | None:
 
 def refusal_of_group(view: LedgerView, record: PodRecord, queue: Queue) -> Refusal | None:
     """Reason why a pod must wait for the others of its pod group, or None (COS-4)."""
+    return next(refusals_of_group(view, record, queue), None)
+
+
+def refusals_of_group(view: LedgerView, record: PodRecord, queue: Queue) -> Iterator[Refusal]:
+    """All such reasons, the first one first."""
     group = view.pod_group_of(record)
-    return refusal_of_member(group, record.uid, queue) if group is not None else None
+    return _refusals_of_member(group, record.uid, queue) if group is not None else iter(())
 
 
-def refusal_of_member(group: Group, uid: PodUid, leaf: Queue) -> Refusal | None:
-    """Reason why a member must wait whatever the capacity, or None (COS-4, GANG-6).
+def _refusals_of_member(group: Group, uid: PodUid, leaf: Queue) -> Iterator[Refusal]:
+    """Reasons why a member must wait whatever the capacity (COS-4, GANG-6).
 
     The text names the required number, never the current one (DESIGN-3).
     """
     if group.phases.get(uid) is MemberPhase.STRAY:
-        return Refusal(Code.GANG_INCOMPLETE, group.title, f"is in queue {group.queue}")
-    if group.open:
-        return None
-    if group.min_available == UNKNOWN:
-        return Refusal(Code.GANG_INCOMPLETE, group.title, "its PodGroup is missing")
-    too_large = refusal_of_size(leaf, group.least)
-    if too_large is not None or group.complete:
-        return too_large
-    return Refusal(Code.GANG_INCOMPLETE, group.title, f"min-available={group.min_available}")
+        yield Refusal(Code.GANG_INCOMPLETE, group.title, f"is in queue {group.queue}")
+    elif group.open:
+        return
+    elif group.min_available == UNKNOWN:
+        yield Refusal(Code.GANG_INCOMPLETE, group.title, "its PodGroup is missing")
+    else:
+        too_large = refusal_of_size(leaf, group.least)
+        if too_large is not None:
+            yield too_large
+        if not group.complete:
+            yield Refusal(Code.GANG_INCOMPLETE, group.title, f"min-available={group.min_available}")

@@ -5,8 +5,9 @@ from collections.abc import Generator, Iterable, Iterator
 from core.decisions.explanation import phrases
 from core.decisions.explanation.nodes import RESERVED, NodeSurvey, survey_nodes
 from core.decisions.explanation.values import Barrier, Obstacle, OtherPod, PodStanding
-from core.decisions.gangs import refusal_of_gang_pod, refusal_of_group
+from core.decisions.gangs import refusal_of_gang_pod, refusals_of_group
 from core.decisions.preemption.contention import hold, state_aware_hold
+from core.decisions.waiting import lacks_capacity_on
 from core.ids import PodUid
 from core.instants import has_come
 from core.ledger.gangs.index import is_promised
@@ -129,16 +130,16 @@ def _back_offs(
 
 
 def _of_groups(view: LedgerView, record: PodRecord, queue: Queue) -> Iterator[Obstacle]:
-    of_gang, of_group = refusal_of_gang_pod(view, record), refusal_of_group(view, record, queue)
+    of_gang, group = refusal_of_gang_pod(view, record), view.pod_group_of(record)
     if of_gang is not None:
         needed, there = _placeholders(view, record)
         text = phrases.of_refusal(of_gang)
         yield Obstacle(of_gang.code, of_gang.subject, text, needed=needed, free=there)
-    group = view.pod_group_of(record)
-    if of_group is not None and group is not None:
-        needed, there = (("members", group.min_available),), (("members", group.there),)
-        text = phrases.of_refusal(of_group)
-        yield Obstacle(of_group.code, of_group.subject, text, needed=needed, free=there)
+    if group is None:
+        return
+    needed, there = (("members", group.min_available),), (("members", group.there),)
+    for each in refusals_of_group(view, record, queue):
+        yield Obstacle(each.code, each.subject, phrases.of_refusal(each), needed=needed, free=there)
 
 
 def _placeholders(view: LedgerView, record: PodRecord) -> tuple[tuple[tuple[str, int], ...], ...]:
@@ -188,15 +189,11 @@ def _of_nodes(view: LedgerView, record: PodRecord, survey: NodeSurvey) -> Iterat
     counts, facts = survey.counts, record.facts
     node = record.node_reservation.node
     needed = tuple((name, amount) for name, amount in facts.size.items() if amount > 0)
-    if node:
+    # Once the node has the capacity, only other obstacles hold the pod.
+    if node and lacks_capacity_on(view, record, node):
         free = view.free_on(node)
-        yield Obstacle(
-            Barrier.OWN_NODE,
-            node,
-            phrases.OWN_NODE,
-            needed=needed,
-            free=tuple((name, free.get(name, 0)) for name, _ in needed),
-        )
+        there = tuple((name, free.get(name, 0)) for name, _ in needed)
+        yield Obstacle(Barrier.OWN_NODE, node, phrases.OWN_NODE, needed=needed, free=there)
     if facts.complex or facts.constraints.unread:
         yield Obstacle(Barrier.NODES_NOT_JUDGED, facts.name, phrases.NOT_JUDGED)
     if counts.fitting or counts.left or facts.constraints.unread:

@@ -102,3 +102,13 @@ def test_e5_the_pod_is_named_for_which_a_node_is_reserved() -> None:
     ledger.apply(on.Configured(make_partition(make_queue("root.a")), settings), now=START)
     passed(ledger)
     assert message(ledger, "next") == "each node that could take it is reserved for a pod of root.a"
+
+
+@pytest.mark.rule("CYC-2")
+def test_e5_a_reserved_node_is_not_said_to_lack_what_it_has() -> None:
+    ledger = on_nodes(make_node("n1", cpu=4000), make_node("n2", cpu=4000))
+    ledger.apply(on.PodObserved(make_pod("small", app="others", cpu=3000, node="n1")), now=START)
+    asks(ledger, "large", cpu=1400)
+    reserved_on(ledger, PodUid("uid-large"), "n1")
+    ledger.apply(on.PodDeleted(PodUid("uid-small")), now=START)
+    assert message(ledger, "large") == "node n1 is reserved for it and has the capacity"

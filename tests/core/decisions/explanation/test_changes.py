@@ -245,7 +245,10 @@ def test_the_max_below_a_pod_group_is_raised_once_its_members_are_there(members:
     if members == 2:
         assert raises(ledger) == {(A, "", "vcore"): 100}
     else:
-        assert (found.remedy, found.beyond) == (Remedy.OUT_OF_REACH, (Code.GANG_TOO_LARGE,))
+        assert (found.remedy, found.beyond) == (
+            Remedy.OUT_OF_REACH,
+            (Code.GANG_TOO_LARGE, Code.GANG_INCOMPLETE),
+        )
 
 
 @pytest.mark.rule("CYC-2", "SORT-8")

@@ -17,6 +17,7 @@ from core.queues.limit_state import LimitKey, LimitKind, LimitState
 from core.queues.spec import LimitSpec
 from core.reasons import Code
 from core.resource import Limit
+from core.workload.gangs.gang import PodGroup
 from core.workload.nodes.affinity import Constraints
 from tests.builders import START, filtered, make_ledger, make_node, make_queue, record_of
 from tests.core.decisions.explanation.scenes import ASK, BARRIERS, LIMITED, SCENES, asking, cycled, observed
@@ -133,6 +134,25 @@ def test_an_ask_with_a_node_reserved_for_it_says_what_that_lacks() -> None:
     ledger, _ = SCENES[Code.NODE_RESERVED]()
     (own,) = (each for each in found(ledger, PodUid("uid-owner"))[0] if each.code is Barrier.OWN_NODE)
     assert (own.subject, own.short) == ("n1", (("vcore", 1000),))
+
+
+@pytest.mark.rule("CYC-2")
+def test_an_own_node_with_the_capacity_is_no_obstacle() -> None:
+    """Only the limit holds the pod, whose node has become free."""
+    ledger = make_ledger(make_queue("root.a", max={"vcore": 1000}))
+    observed(ledger, "runs", cpu=1000, app="first", node="n1")
+    observed(ledger, "ask", cpu=500, app="mine", reserved_node="n1")
+    ledger.apply(on.ActingBegan(), now=START)
+    assert record_of(ledger, "uid-ask").node_reservation.node == "n1"
+    assert codes(ledger) == [Code.QUOTA_EXCEEDED]
+
+
+@pytest.mark.rule("COS-4", "GANG-6")
+def test_an_incomplete_pod_group_that_is_too_large_has_both_obstacles() -> None:
+    ledger = asking(make_queue("root.a", max={"vcore": 1000}), cpu=600, pod_group=PodGroup("g", 2))
+    large, incomplete = found(ledger)[0]
+    assert (large.code, incomplete.code) == (Code.GANG_TOO_LARGE, Code.GANG_INCOMPLETE)
+    assert (incomplete.needed, incomplete.free) == ((("members", 2),), (("members", 1),))
 
 
 def test_the_nodes_of_a_pod_with_a_selector_are_counted_by_reason() -> None:
