@@ -1,20 +1,22 @@
 """Node reservations in a trial: the step that serves asks with one (CYC-2), and searches (CYC-6)."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from typing import Protocol
 
 from core.ids import NodeName, PodUid
 from core.ledger.admission.cycle import SEARCHES
+from core.ledger.admission.requests import COMPARED_AT_MOST
 from core.ledger.admission.reserved_first import comes_together
 from core.ledger.node_reservation.reservation import still_helps
 from core.ledger.node_reservation.search import best_node, may_search_now, surely_spares
 from core.ledger.podgroups.admission import fits_quota
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
-from core.ledger.state.admission import Seat, WaitingKey
+from core.ledger.state.admission import CycleRequest, Seat, WaitingKey
 from core.ledger.state.state import State
 from core.ledger.trial.evidence import Evidence
 from core.workload.nodes.affinity import admits
+from core.workload.pending_index import Kind
 
 Steps = Generator[int, None, None]
 
@@ -61,8 +63,12 @@ class ReservationTrial:
         self._searching_for: PodRecord | None = None
         #: Asks whose search is left open, each with the nodes that were taken since.
         self._open: list[tuple[PodRecord, set[NodeName]]] = []
-        #: True if a node was released since the step began. A cycle then serves all these asks again.
-        self.released = False
+        #: Nodes that were released since the step began.
+        self._released: list[NodeName] = []
+        #: Asks that have quota and found no node since then.
+        self._missed: set[Kind] = set()
+        #: True if a released node takes one of these. A cycle serves them again before others take it.
+        self.again = False
 
     def holds(self, uid: PodUid) -> bool:
         """True if a node is reserved for an ask."""
@@ -76,7 +82,8 @@ class ReservationTrial:
 
     def serve(self) -> Steps:
         """Give turns to asks with a reserved node. Units of work, a step for each."""
-        self.released = False
+        self._released.clear()
+        self._missed.clear()
         state, records = self._state, self._state.pods.records
         reserved = ((records.get(uid), name) for name, uid in list(self.of.items()))
         for rank, name in sorted((each.rank, name) for each, name in reserved if each is not None):
@@ -88,6 +95,22 @@ class ReservationTrial:
             if seat is not None and self.holds(record.uid) and record.uid not in state.turns.of:
                 self._serve_on(record, seat, name)
                 yield _RESERVED
+        self.again = self._free_for(self._missed)
+
+    def frees_others(self, cycle: CycleRequest) -> bool:
+        """True if a released node takes an ask that was left out in the last ``cycle`` for want of a node."""
+        if not self._released:
+            return False
+        return cycle.group_nowhere or len(cycle.nowhere) > COMPARED_AT_MOST or self._free_for(cycle.nowhere)
+
+    def _free_for(self, kinds: Iterable[Kind]) -> bool:
+        state = self._state
+        there = [(name, state.cluster.nodes[name]) for name in self._released if name in state.cluster.nodes]
+        return any(
+            state.usage.free_capacity.has(name, size) and (constraints.unread or admits(node, constraints))
+            for name, node in there
+            for size, constraints in kinds
+        )
 
     def _tend_unguarded(self, record: PodRecord, name: NodeName) -> None:
         """Release the node of a pod whose gate is open, where a cycle would."""
@@ -113,9 +136,16 @@ class ReservationTrial:
             if not offered:
                 self._release(record, name)
             self._give(record, seat, elsewhere)
-        elif offered:
+        else:
+            if fits:
+                self._missed.add((seat.key.size, seat.key.constraints))
+            self._leave(record, seat, name, offered=offered)
+
+    def _leave(self, record: PodRecord, seat: Seat, name: NodeName, *, offered: bool) -> None:
+        """Let an ask without a turn keep its node, or release it."""
+        if offered:
             return
-        elif self._still_helps(record) and comes_together(state, record, seat):
+        if self._still_helps(record) and comes_together(self._state, record, seat):
             self._note_reservation(record, seat)
         else:
             self._release(record, name)
@@ -130,7 +160,7 @@ class ReservationTrial:
 
     def _release(self, record: PodRecord, name: NodeName) -> None:
         del self.of[name], self._node_of[record.uid]
-        self.released = True
+        self._released.append(name)
 
     # -- searches --------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Trial cycle: turns in the order of a real cycle, over an overlay, until one ask is placed or left out.
 
 The steps are those of `core.ledger.admission.cycle`. Nothing is woken, written or reported. A step that
-releases a reserved node requests a further cycle. Then the trial begins anew where that cycle would.
+releases a reserved node requests a further cycle. The trial begins anew if that can change its result.
 """
 
 from collections.abc import Collection, Generator
@@ -63,6 +63,7 @@ class Trial:
         self.state = state = base
         self.uid = uid
         self._below = None if below is None else tuple(below)
+        self._cycle = state.cycle
         self._seat = state.pending.waits_at.get(uid)
         self._nowhere: set[Kind] = set()
         self._passed_over: list[tuple[Rank, Seat]] = []
@@ -97,7 +98,7 @@ class Trial:
         self._reserved = self._reservations()
         while True:
             ordering = yield from self._run_once()
-            if self.over or not self._reserved.released:
+            if self.over or not self._reserved.again:
                 break
             if ordering is not None:
                 ordering.dismantle()
@@ -137,7 +138,7 @@ class Trial:
         return ordering
 
     def _begin_anew(self) -> None:
-        """Begin the steps anew, since nodes were released. If no turn was left, the next cycle does so."""
+        """Begin the steps anew with a released node. If no turn was left, the next cycle does so."""
         # Which asks are served first is unknown then.
         self.unsure = self.over = self._reserved.is_open
         self._reserved.begin_anew(in_next_cycle=not self._overtaken)
@@ -145,12 +146,10 @@ class Trial:
         self._nowhere.clear()
         self._passed_over.clear()
         self._groups.begin_anew()
-        # Asks of any queue may gain by what was released.
-        self._below = None
 
     def _is_overtaken(self) -> bool:
-        """True if nodes were released: a cycle begins anew then, unless it was long (`OVER_AGAIN`)."""
-        self._overtaken = self._reserved.released
+        """True if a released node must be offered again. A cycle does so unless it is long (`OVER_AGAIN`)."""
+        self._overtaken = self._reserved.again
         return self._overtaken
 
     def _reservations(self) -> ReservationTrial:
@@ -166,8 +165,8 @@ class Trial:
         self.over = self.over or self._alone
 
     def _skip(self, is_skipped: bool) -> None:
-        """Note whether the ask is skipped, which is final unless nodes were released meanwhile."""
-        self.over = self.over or (is_skipped and not self._reserved.released)
+        """Note whether the ask is skipped, which is final unless the trial begins anew."""
+        self.over = self.over or (is_skipped and not self._reserved.again)
 
     def _is_like(self, key: WaitingKey) -> bool:
         """True for the ask's own key."""
@@ -175,7 +174,8 @@ class Trial:
 
     def _indexes(self) -> dict[QueuePath, PendingIndex]:
         waiting, below = self.state.pending.waiting, self._below
-        if below is None or self._reserved.released:
+        if below is None or self._reserved.frees_others(self._cycle):
+            self._below = None
             return dict(waiting)
         prefixes = tuple(f"{path}." for path in below)
         return {path: index for path, index in waiting.items() if f"{path}.".startswith(prefixes)}
@@ -344,7 +344,7 @@ class Trial:
 
     def _check_nodes(self) -> None:
         """End the trial if no node takes the ask, since turns only take capacity."""
-        if self._seat is None or not self._alone or self._reserved.released:
+        if self._seat is None or not self._alone or self._reserved.again:
             return
         size, constraints = self._seat.key.size, self._seat.key.constraints
         if (size, constraints) in self._nowhere:

@@ -62,6 +62,28 @@ def test_an_ask_takes_the_node_that_an_owner_leaves_in_the_end() -> None:
     assert cycled(ledger).view.has_turn(ASK)
 
 
+@pytest.mark.parametrize("cpu", [300, 600])
+def test_asks_of_other_queues_are_checked_only_if_a_released_node_takes_them(cpu: int) -> None:
+    """A pod has used up the quota of the owner, whose node has 500m free."""
+    small, owned = make_queue("root.a", max={"vcore": 50}), make_queue("root.o", max={"vcore": 1000})
+    ledger = make_ledger(small, make_queue("root.b"), owned, nodes=0)
+    for name, size in (("n1", 2000), ("n2", 1000)):
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=size)), now=START)
+    observed(ledger, "runs", queue="root.b", cpu=1500, app="first", node="n1")
+    observed(ledger, "also", queue="root.b", cpu=950, app="first", node="n2")
+    observed(ledger, "owner", queue="root.o", cpu=1000, app="owner", reserved_node="n1")
+    ledger.apply(on.ActingBegan(), now=START)
+    observed(ledger, "ask", cpu=100, app="mine")
+    observed(ledger, "beside", queue="root.b", cpu=cpu, app="beside", priority=5)
+    observed(cycled(ledger), "takes", queue="root.o", cpu=100, app="other", node="n2")
+    assert ledger.view.reserved_nodes == {"n1": OWNER}
+    raised = Change((Raise(LimitKey(LimitKind.QUEUE, small.path, "", "vcore"), 50),))
+    trial = ledger.view.trial(ASK, raised, [small.path])
+    assert all(units >= 0 for units in trial.run())
+    assert trial.placed
+    assert ("uid-beside" in trial.state.turns.of) == (cpu == 300)
+
+
 def test_a_search_before_the_first_turn_is_served_with_the_owners() -> None:
     """The ask finds no node, as the owner has found none. A search then gives it the released one."""
     ledger = released()
