@@ -70,7 +70,7 @@ class LedgerView(OrderView):
         """Time at which `TimePassed` has something to do next. None if nothing ends by itself. Cost: O(1)."""
         return next_due(self._state)
 
-    def free_on(self, node: NodeName) -> Mapping[str, int]:
+    def free_on(self, node: NodeName) -> dict[str, int]:
         """Free amounts of a node, less turns and reservations. Read only."""
         return self._state.usage.free_capacity.free_on(node)
 

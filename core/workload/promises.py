@@ -73,6 +73,9 @@ class Promises:
         return twin
 
 
+NO_TURNS = Promised()
+"""Turns of an application without any. Read only."""
+
 NO_PROMISES = Promises()
 """Promises of a leaf without turns. Read only."""
 

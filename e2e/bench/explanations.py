@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from core.decisions.explanation.explaining import explain_pod
 from core.decisions.explanation.values import Remedy
@@ -95,23 +96,34 @@ def bind(ledger: Ledger) -> None:
         settle(ledger)
 
 
-def explained(ledger: Ledger, uid: PodUid) -> tuple[float, float, int, Remedy | None]:
-    """CPU seconds of an explanation, seconds of its longest step, cycles played, and what was found.
+class Explained(NamedTuple):
+    """CPU seconds of an explanation and of its longest step, cycles played, and what was found."""
+
+    total: float
+    longest: float
+    trials: int
+    remedy: Remedy | None
+
+
+def explained(ledger: Ledger, uid: PodUid) -> Explained:
+    """Explain a pod.
 
     The server gives way after each step that ends later than half a millisecond, so a slice is little longer.
     """
     steps, began, longest = explain_pod(ledger.view, uid, now=START), time.thread_time(), 0.0
-    last = time.perf_counter()
+    last = began
     while True:
         try:
             next(steps)
         except StopIteration as end:
             found = end.value
             break
-        now = time.perf_counter()
+        now = time.thread_time()
         longest, last = max(longest, now - last), now
     total, remedies = time.thread_time() - began, found.remedies if found is not None else None
-    return total, longest, remedies.trials if remedies else 0, remedies.remedy if remedies else None
+    return Explained(
+        total, longest, remedies.trials if remedies else 0, remedies.remedy if remedies else None
+    )
 
 
 async def run() -> None:
@@ -125,8 +137,8 @@ async def run() -> None:
         show(
             f"explanations, {name}",
             waiting=len(waiting),
-            total_us=percentiles([each[0] for each in figures]),
-            longest_step_us=percentiles([each[1] for each in figures]),
-            trials=dict(Counter(each[2] for each in figures)),
-            outcomes=dict(Counter(str(each[3]) for each in figures)),
+            total_us=percentiles([each.total for each in figures]),
+            longest_step_us=percentiles([each.longest for each in figures]),
+            trials=dict(Counter(each.trials for each in figures)),
+            outcomes=dict(Counter(str(each.remedy) for each in figures)),
         )

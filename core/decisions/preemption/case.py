@@ -43,7 +43,7 @@ class Case:
 
     def free_on(self, view: LedgerView, node: NodeName) -> Mapping[str, int]:
         """Amounts free for the ask on a node, including those of its victims under way. Read only."""
-        free = view.free_on(node)
+        free: Mapping[str, int] = view.free_on(node)
         if self.coming and node == self.record.node_reservation.node:
             free = with_capacity(free, self.coming)
         return free if node != self.held_on or not node else with_capacity(free, dict(self.size.items()))

@@ -4,7 +4,7 @@ The order is that of `core.ledger.admission.order`: queues by priority and share
 of their leaf, asks by rank.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from heapq import heapify, heappop, heappush, heapreplace
 
 from core.ids import QueuePath
@@ -19,9 +19,8 @@ from core.workload.application import Application
 from core.workload.ask import Rank
 from core.workload.ordering import OrderKey, key_from, usage_shares
 from core.workload.pending_index import Kind
-from core.workload.promises import NO_PROMISES, Promised
+from core.workload.promises import NO_PROMISES, NO_TURNS
 
-_NOTHING = Promised()
 _NONE = Resource({})
 
 Bounds = Collection[tuple[QueuePath, str]]
@@ -55,7 +54,7 @@ class Runner:
         #: Number of the valid place in the order.
         self.filed = 0
         promises = state.turns.promised.get(leaf.path, NO_PROMISES)
-        promised = promises.applications.get(application.id, _NOTHING)
+        promised = promises.applications.get(application.id, NO_TURNS)
         self._asked = _without(application.asked, promised.asked)
         self._is_fair = leaf.properties.sort_policy is SortPolicy.FAIR
         self._used = application.used.as_resource() + promised.used.as_resource() if self._is_fair else _NONE
@@ -367,7 +366,7 @@ def _overlaid(queue: Queue, above: Place | None, lifted: Bounds) -> dict[str, tu
     return {**above.fair_max, **own} if above is not None and above.fair_max else own
 
 
-def _measures(queue: Queue, fair_max: Mapping[str, tuple[int, bool]] | None) -> list[tuple[str, int, bool]]:
+def _measures(queue: Queue, fair_max: dict[str, tuple[int, bool]] | None) -> list[tuple[str, int, bool]]:
     """Measure of each resource: the guarantee, else the fair max (SORT-3), with True for a lifted one."""
     due = queue.guaranteed
     found = [(name, due.get(name), False) for name in due.names()] if due is not None else []
@@ -377,7 +376,7 @@ def _measures(queue: Queue, fair_max: Mapping[str, tuple[int, bool]] | None) -> 
     return found
 
 
-def _without(asked: Mapping[int, int], promised: Mapping[int, int]) -> dict[int, int]:
+def _without(asked: dict[int, int], promised: dict[int, int]) -> dict[int, int]:
     """Numbers of asks by priority that have no turn."""
     if not promised:
         return dict(asked)

@@ -28,6 +28,7 @@ from core.workload.nodes.affinity import admits
 from core.workload.nodes.free_capacity import Undecided
 from core.workload.nodes.node import NodeFacts
 from core.workload.pending_index import Kind, PendingIndex
+from core.workload.promises import NO_PROMISES, NO_TURNS, Promises
 
 _TURNS_PER_STEP = 8
 _UNITS_PER_TURN = 2
@@ -85,10 +86,14 @@ class Race:
     def _find_asking(self) -> Generator[int, None, None]:
         for number, (path, index) in enumerate(list(self._state.pending.waiting.items()), 1):
             leaf = self._state.config.tree.get(path)
-            if leaf is not None and index:
+            if leaf is not None and index and leaf.asked != self._promises_of(path).asked:
                 self._asking.update(leaf.paths)
             if number % _LEAVES_PER_UNIT == 0:
                 yield 1
+
+    def _promises_of(self, leaf: QueuePath) -> Promises:
+        """Turns of a leaf. Where they are as many as its asks of each priority, all its asks have one."""
+        return self._state.turns.promised.get(leaf, NO_PROMISES)
 
     def _figures(self, leaf: Place) -> Figures:
         used = {
@@ -178,20 +183,21 @@ class Race:
         if leaf.queue.properties.sort_policy is SortPolicy.STATE_AWARE:
             raise _Unusual
         index = self._state.pending.waiting.get(leaf.queue.path, PendingIndex())
-        are_counted = _are_counted(leaf.queue)
+        are_counted, promises = _are_counted(leaf.queue), self._promises_of(leaf.queue.path).applications
         for number, (app_id, lines) in enumerate(list(index.by_application.items()), 1):
-            asks = self._asks_of(app_id, leaf, lines)
-            application = self._state.applications.known.get(app_id) if asks else None
-            if application is not None and not backs_off(self._state, application):
-                self._check_start(application, leaf.queue, are_counted)
-                leaf.file(self._runner(application, leaf.queue, asks))
+            application = self._state.applications.known.get(app_id)
+            # Most applications of a burst have turns for all their asks.
+            if application is not None and application.asked != promises.get(app_id, NO_TURNS).asked:
+                asks = self._asks_of(app_id, leaf, lines)
+                if asks and not backs_off(self._state, application):
+                    self._check_start(application, leaf.queue, are_counted)
+                    leaf.file(self._runner(application, leaf.queue, asks))
             if number % _APPLICATIONS_PER_UNIT == 0:
                 yield 1
         yield 1
 
     def _asks_of(self, app_id: AppId, leaf: Place, lines: dict[Kind, Waiting]) -> list[tuple[Rank, Kind]]:
         """Asks of an application that have no turn and may have headroom."""
-        # Most applications of a burst have turns for all their asks.
         turns, asks = self._state.turns.of, list[tuple[Rank, Kind]]()
         for kind, waiting in lines.items():
             if not leaf.lacks(kind[0]):

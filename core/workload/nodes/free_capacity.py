@@ -75,7 +75,7 @@ class FreeCapacity:
         """Count a pod out of a node."""
         self._change(name, size, 1)
 
-    def free_on(self, name: NodeName) -> Mapping[str, int]:
+    def free_on(self, name: NodeName) -> dict[str, int]:
         """Free amounts of a node; empty for an unknown node. Read only."""
         return self._free.get(name, {})
 
