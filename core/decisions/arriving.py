@@ -11,6 +11,7 @@ from core.decisions.explanation.explaining import explain_pod
 from core.decisions.explanation.playing import Budget, play
 from core.decisions.explanation.values import PodExplanation
 from core.ids import AppId, PodUid, QueuePath
+from core.ledger.trial.arrival import Arrival
 from core.ledger.trial.change import NO_CHANGE
 from core.ledger.view import LedgerView
 from core.workload.gangs.gang import Gang
@@ -39,8 +40,13 @@ class ArrivalExplanation:
     placed: int | None
     #: Explanation of the first one without a turn; None if there is none, or none is known.
     first: PodExplanation | None
-    #: State in which they have arrived, for the names of others.
-    view: LedgerView
+    #: State in which they have arrived.
+    arrival: Arrival
+
+    @property
+    def view(self) -> LedgerView:
+        """The same state, for the names of others."""
+        return LedgerView(self.arrival.state)
 
     @property
     def sentence(self) -> str:
@@ -52,21 +58,33 @@ Steps = Generator[int, None, ArrivalExplanation]
 
 
 def explain_arrival(view: LedgerView, pods: Sequence[PodFacts], *, now: float) -> Steps:
-    """Play the arrival of pods, at least one. A gang is played as its placeholders."""
+    """Play the arrival of pods, at least one. A gang is played as its placeholders.
+
+    Whoever gets the result must call `Arrival.dismantle` when it has been read.
+    """
     pods = asks_of(pods)
     arrival = view.arrived(pods)
+    try:
+        return (yield from _played(view, arrival, pods, now=now))
+    except BaseException:
+        arrival.dismantle()
+        raise
+
+
+def _played(view: LedgerView, arrival: Arrival, pods: Sequence[PodFacts], *, now: float) -> Steps:
     yield 5 + len(view.waiting) // 100
     application, records, there = arrival.application, arrival.records, LedgerView(arrival.state)
 
     def explanation(placed: int | None, first: PodExplanation | None) -> ArrivalExplanation:
         facts, queue = pods[0], application.queue
         return ArrivalExplanation(
-            facts.namespace, facts.name, queue, application.id, len(pods), placed, first, there
+            facts.namespace, facts.name, queue, application.id, len(pods), placed, first, arrival
         )
 
     if records[-1].uid not in there.waiting:
         first = yield from explain_pod(there, records[0].uid, now=now)
         return explanation(0, first)
+    # Without a change no queue is copied for the trial.
     trial = yield from play(there, records[-1], NO_CHANGE, Budget(UNITS_AT_MOST))
     if trial is None:
         return explanation(None, None)

@@ -27,10 +27,10 @@ def _bare(path: QueuePath, parent: QueuePath | None, *, is_leaf: bool) -> QueueS
 
 
 class QueueTree:
-    """All queues by path. Before the first document there is only the root."""
+    """All queues by path. Before the first document there is only the root, which may be a given one."""
 
-    def __init__(self) -> None:
-        self.root = Queue(_bare(ROOT, None, is_leaf=False), None)
+    def __init__(self, root: Queue | None = None) -> None:
+        self.root: Queue = root if root is not None else Queue(_bare(ROOT, None, is_leaf=False), None)
         self._by_path: dict[str, Queue] = {ROOT: self.root}
         # Number of dynamic queues by the configured queue that they are below.
         self._made: Counter[QueuePath] = Counter()

@@ -17,6 +17,7 @@ from core.ledger.trial.figures import figures_of, limits_after
 from core.ledger.trial.trial import Trial
 from core.ledger.view import LedgerView
 from core.queues.limit_state import LimitKey, LimitKind
+from core.queues.queue import Queue
 from core.reasons import Code
 from core.resource import Resource
 from core.workload.application import Application
@@ -87,6 +88,20 @@ def find_changes(
     if beyond or leaf is None or application is None:
         return Remedies(Remedy.OUT_OF_REACH, beyond=beyond)
     budget = Budget()
+    try:
+        return (yield from _within(view, record, leaf, application, survey, budget))
+    finally:
+        budget.dismantle()
+
+
+def _within(
+    view: LedgerView,
+    record: PodRecord,
+    leaf: Queue,
+    application: Application,
+    survey: NodeSurvey,
+    budget: Budget,
+) -> Generator[int, None, Remedies]:
     if view.cycle_wanted or view.others_may_fit(record.uid) or view.is_in_demand(record.uid):
         # A cycle that is still to come may give the ask its turn. All others have left it out.
         trial = yield from play(view, record, NO_CHANGE, budget)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from core.ids import QueuePath
 from core.ledger.pods.record import PodRecord
 from core.ledger.trial.change import Change, Raise
+from core.ledger.trial.changed_queues import ChangedQueues
 from core.ledger.trial.figures import Figures
 from core.ledger.trial.trial import Trial
 from core.ledger.view import LedgerView
@@ -24,14 +25,20 @@ Play = Generator[int, None, Trial | None]
 
 @dataclass(slots=True)
 class Budget:
-    """Work that trials may still cost, and how many were played."""
+    """Work that trials may still cost, and how many were played. Keeps the queues that they copied."""
 
     left: int = field(default_factory=lambda: UNITS_AT_MOST)
     trials: int = 0
+    copies: list[ChangedQueues] = field(default_factory=list)
 
     def is_over(self) -> bool:
         """True if nothing more is played."""
         return self.left <= 0
+
+    def dismantle(self) -> None:
+        """Drop the copied queues, which refer to themselves. The trials must not be read any more."""
+        for each in self.copies:
+            each.dismantle()
 
 
 def play(
@@ -48,11 +55,18 @@ def play(
 
 def _played(trial: Trial, budget: Budget) -> Play:
     budget.trials += 1
-    for units in trial.run():
-        budget.left -= units
-        yield units
-        if budget.is_over():
-            return None
+    steps = trial.run()
+    try:
+        for units in steps:
+            budget.left -= units
+            yield units
+            if budget.is_over():
+                return None
+    finally:
+        # Compiled steps clean up only if they are closed.
+        steps.close()
+        trial.dismantle()
+        budget.copies += trial.copies
     return trial
 
 
@@ -65,11 +79,15 @@ def race(
     """
     budget.trials += 1
     found, left = view.race(record, lifted, node), RACED_AT_MOST
-    for units in found.run():
-        left -= units
-        yield units
-        if left <= 0:
-            return None
+    try:
+        for units in found.run():
+            left -= units
+            yield units
+            if left <= 0:
+                return None
+        yield from found.dismantle()
+    finally:
+        found.dismantle_now()
     return found.figures
 
 

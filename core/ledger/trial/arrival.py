@@ -39,6 +39,12 @@ class Arrival:
     application: Application
     records: tuple[PodRecord, ...]
 
+    def dismantle(self) -> None:
+        """Drop the references of copied queues in a cycle. Nothing of this may be used any more."""
+        tree = self.state.config.tree
+        if isinstance(tree, ChangedQueues):
+            tree.dismantle()
+
 
 def arrived(state: State, pods: Sequence[PodFacts]) -> Arrival:
     """Copy of the state with pods, at least one, that the first one's labels lead to one application.

@@ -28,7 +28,7 @@ class ChangedQueues(QueueTree):
         ended: Iterable[tuple[Queue, Resource]] = (),
         completed: frozenset[AppId] = frozenset(),
     ) -> None:
-        super().__init__()
+        super().__init__(base.root)
         self._base = base
         self._raises = _by_path(change.raises)
         self._more = change.node.allocatable if change.node is not None else None
@@ -62,6 +62,13 @@ class ChangedQueues(QueueTree):
                 _raise(twin, each)
         self._copies[queue.path] = twin
         return twin
+
+    def dismantle(self) -> None:
+        """Drop the references of the copies to each other. They must not be used any more."""
+        for path, twin in self._copies.items():
+            if twin is not self._base.get(path):
+                # A table of children may be that of the real queue.
+                twin.chain, twin.parent, twin.children = (), None, {}
 
     def _changes(self, queue: Queue) -> bool:
         return queue.path in self._raises or queue.path in self._less or (queue.is_root and bool(self._more))

@@ -1,6 +1,6 @@
 """Pod groups in a trial: turns for all members that must start, or for none (COS-3)."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Protocol
 
 from core.ids import NodeName
@@ -19,25 +19,26 @@ Steps = Generator[int, None, None]
 _TURN = 5
 
 
-class NodeFinder(Protocol):
-    """Search of a trial for a node."""
+class MemberGiver(Protocol):
+    """Way of a trial to find a node for a member of a group, and to give it a turn."""
 
-    def __call__(self, key: WaitingKey, *, own: NodeName) -> NodeName | None:
+    def node_of_member(self, key: WaitingKey, *, own: NodeName) -> NodeName | None:
         """Node for an ask, or None. Raises `Undecided`."""
         ...
 
-
-Giver = Callable[[PodRecord, Seat, NodeName], bool]
-"""Way to give a turn to an ask. False if it cannot have one."""
+    def give(self, record: PodRecord, seat: Seat, node: NodeName) -> bool:
+        """Give a turn to an ask. False if it cannot have one."""
+        ...
 
 
 class GroupTrial:
-    """Pod groups of one trial, as `PodGroupAdmission` treats them."""
+    """Pod groups of one trial, as `PodGroupAdmission` treats them.
 
-    def __init__(self, state: State, node_for: NodeFinder, give: Giver) -> None:
+    The trial is passed to each call, so that neither refers to the other in a cycle.
+    """
+
+    def __init__(self, state: State) -> None:
         self._state = state
-        self._node_for = node_for
-        self._give_turn = give
         self._seen: set[GroupKey] = set()
         self._timed_out: list[GroupKey] = []
         self._wanted: Group | None = None
@@ -68,29 +69,29 @@ class GroupTrial:
                 self._wanted = group
         return True
 
-    def under_way(self) -> Steps:
+    def under_way(self, trial: MemberGiver) -> Steps:
         """Give turns to groups that have begun, and to groups with some members on nodes."""
         groups = self._state.podgroups
         for key in sorted(groups.watched, key=lambda each: not groups.known[each].urgent):
             group = groups.known.get(key)
             if group is not None and not group.open and group.held < group.min_available:
                 self._seen.add(key)
-                yield from self._give(group)
+                yield from self._give(group, trial)
 
-    def admit_wanted(self) -> Steps:
+    def admit_wanted(self, trial: MemberGiver) -> Steps:
         """Give turns to the wanted group, if there is one."""
         group, self._wanted = self._wanted, None
         if group is not None:
-            yield from self._give(group)
+            yield from self._give(group, trial)
 
-    def timed_out(self) -> Steps:
+    def timed_out(self, trial: MemberGiver) -> Steps:
         """Give turns to groups that timed out before, behind all others."""
         for key in self._timed_out:
             group = self._state.podgroups.known.get(key)
             if group is not None and not group.open:
-                yield from self._give(group)
+                yield from self._give(group, trial)
 
-    def _give(self, group: Group) -> Steps:
+    def _give(self, group: Group, trial: MemberGiver) -> Steps:
         state, self.tried = self._state, True
         yield 1
         if not may_begin(state, group):
@@ -102,7 +103,7 @@ class GroupTrial:
         for number, record in enumerate(asking):
             if len(given) + len(asking) - number < needed:
                 break
-            while (placed := self._place(record, full)) is None:
+            while (placed := self._place(record, full, trial)) is None:
                 yield _TURN
             if placed:
                 given.append(record)
@@ -111,7 +112,7 @@ class GroupTrial:
             for record in given:
                 take_back_turn(state, record.uid)
 
-    def _place(self, record: PodRecord, full: set[Kind]) -> bool | None:
+    def _place(self, record: PodRecord, full: set[Kind], trial: MemberGiver) -> bool | None:
         """Give a member its turn. False if there is no capacity for it, None if the search must continue."""
         seat = self._state.pending.waits_at.get(record.uid)
         if seat is None or record.uid in self._state.turns.of:
@@ -120,10 +121,10 @@ class GroupTrial:
         if kind in full:
             return False
         try:
-            node = self._node_for(seat.key, own=record.daemon.required_node)
+            node = trial.node_of_member(seat.key, own=record.daemon.required_node)
         except Undecided:
             return None
         if node is None:
             full.add(kind)
             return False
-        return self._give_turn(record, seat, node)
+        return trial.give(record, seat, node)

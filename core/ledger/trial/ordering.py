@@ -1,12 +1,15 @@
 """Order of a trial. A branch is made when the order reaches it, since most trials reach few of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
-from core.ids import QueuePath
+from core.ids import AppId, QueuePath
+from core.ledger.admission.backoff import is_left_out
 from core.ledger.admission.order.branch import Branch
 from core.ledger.admission.order.found_headroom import FoundHeadroom
 from core.ledger.admission.order.ordering import MOVED_PER_UNIT
+from core.ledger.admission.order.state_aware import lets_in
 from core.ledger.admission.turns import take_moved
+from core.ledger.state.admission import WaitingKey
 from core.ledger.state.state import State
 from core.queues.queue import Queue
 from core.queues.tree import QueueTree
@@ -108,3 +111,22 @@ class TrialOrdering:
         for branch in self._branches.values():
             branch.part()
         self._branches.clear()
+
+
+def indexes_below(
+    waiting: Mapping[QueuePath, PendingIndex], paths: Iterable[QueuePath]
+) -> dict[QueuePath, PendingIndex]:
+    """Indexes of these queues and of all below them."""
+    prefixes = tuple(f"{path}." for path in paths)
+    return {path: index for path, index in waiting.items() if f"{path}.".startswith(prefixes)}
+
+
+def lets_in_later(state: State, key: WaitingKey, backing_off: Container[AppId]) -> bool:
+    """True if an ask whose last turn came to nothing may have one, as a cycle decides.
+
+    ``backing_off``: applications that began a back-off in this trial.
+    """
+    application, leaf = state.applications.known.get(key.app), state.config.tree.get(key.queue)
+    if application is None or leaf is None or application.id in backing_off:
+        return False
+    return not is_left_out(state, application) and lets_in(state, application, leaf)

@@ -39,7 +39,11 @@ def overlay_of(state: State, change: Change) -> Generator[int, None, State]:
         dict(state.cluster.nodes),
         shared_turns(state.turns),
     )
-    yield 5 + (len(nodes) + len(turns.of)) // _PER_UNIT
+    try:
+        yield 5 + (len(nodes) + len(turns.of)) // _PER_UNIT
+    except BaseException:
+        tree.dismantle()
+        raise
     for record, leaf, application in ended:
         book.end(application.claimant, leaf.paths, record.facts.size)
         free.give_back(record.node, record.facts.size)

@@ -325,6 +325,12 @@ class Place:
                 at_least = max(at_least, share)
         return is_measured and at_most >= at_least
 
+    def part(self) -> None:
+        """Drop the references to the places above and below, and to itself."""
+        self.above = None
+        self.chain = self._capped = self.children = ()
+        self._by_path.clear()
+
     # -- applications of a leaf ------------------------------------------------------------------------------
 
     def file(self, runner: Runner) -> None:

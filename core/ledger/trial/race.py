@@ -5,6 +5,7 @@ who has turns, and a race finds these turns many times faster than a trial. Wher
 gives up.
 """
 
+import sys
 from collections.abc import Collection, Generator
 
 from core.ids import ROOT, AppId, QueuePath
@@ -35,6 +36,7 @@ _UNITS_PER_TURN = 2
 _LEAVES_PER_UNIT = 10
 _APPLICATIONS_PER_UNIT = 4
 _COMPARED_PER_TURN = 20
+_PARTED_PER_UNIT = 10
 
 
 class _Unusual(Exception):
@@ -67,7 +69,8 @@ class Race:
         self._served: dict[AppId, list[Seat]] = {}
         #: Leaf of the ask, once it has its turn.
         self._at: Place | None = None
-        self._root = Place(state, state.config.tree.root, None, self._lifted)
+        self._places: list[Place] = []
+        self._root = self._place(state.config.tree.root, None)
 
     def run(self) -> Generator[int, None, None]:
         """Run the race, in steps of some units of work."""
@@ -140,6 +143,11 @@ class Race:
             place = below[queue.path]
         return place
 
+    def _place(self, queue: Queue, above: Place | None) -> Place:
+        place = Place(self._state, queue, above, self._lifted)
+        self._places.append(place)
+        return place
+
     # -- the order -------------------------------------------------------------------------------------------
 
     def _hand_out(self) -> Generator[int, None, None]:
@@ -170,7 +178,7 @@ class Race:
             queue = self._state.config.tree.get(path)
             if queue is None:
                 raise _Unusual
-            child = Place(self._state, queue, place, self._lifted)
+            child = self._place(queue, place)
             index = self._state.pending.waiting.get(path, PendingIndex())
             if not child.expanded or not all(child.lacks(size) for size in index.sizes):
                 children.append(child)
@@ -284,6 +292,19 @@ class Race:
             self._at = leaf
         elif runner is not None and runner.has_more and runner.note_turn(-rank[0], size):
             leaf.file(runner)
+
+    def dismantle(self) -> Generator[int, None, None]:
+        """Drop all references between places, in steps: the garbage collector must not find any cycle."""
+        while self._places:
+            yield 1
+            self.dismantle_now(at_most=_PARTED_PER_UNIT)
+
+    def dismantle_now(self, *, at_most: int = sys.maxsize) -> None:
+        """Do so at once, for some of the places."""
+        left = max(0, len(self._places) - at_most)
+        for place in self._places[left:]:
+            place.part()
+        del self._places[left:]
 
     # -- evidence --------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """Node reservations in a trial: the step that serves asks with one (CYC-2), and searches (CYC-6)."""
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Generator, Iterable
 from typing import Protocol
 
 from core.ids import NodeName, PodUid
@@ -23,36 +23,32 @@ Steps = Generator[int, None, None]
 _RESERVED = 40
 
 
-class Giver(Protocol):
-    """Way of a trial to give a turn to an ask."""
+class ReservedGiver(Protocol):
+    """Way of a trial to find a node for an ask with a reserved one, and to give it a turn."""
 
-    def __call__(self, record: PodRecord, seat: Seat, node: NodeName) -> bool:
-        """Give it. False if the ask cannot have one."""
+    def node_of_reserved(self, key: WaitingKey) -> NodeName | None:
+        """Node for an ask, as in an ordinary step, or None."""
+        ...
+
+    def count(self, record: PodRecord, seat: Seat, node: NodeName) -> bool:
+        """Count a turn on the reserved node. False if the ask cannot have one."""
+        ...
+
+    def give(self, record: PodRecord, seat: Seat, node: NodeName) -> bool:
+        """Give a turn on any other node. False if the ask cannot have one."""
         ...
 
 
 class ReservationTrial:
     """Reserved nodes of one trial, as `serve_reserved` treats them.
 
-    ``node_for``: finds a node for an ask, as in an ordinary step. ``count``: counts a turn on the reserved
-    node. ``give``: gives one on any other. ``exact``: True to search all nodes. Else searches are left open.
+    ``exact``: True to search all nodes. Else searches are left open.
+    The trial is passed to each call, so that neither refers to the other in a cycle.
     """
 
-    def __init__(
-        self,
-        state: State,
-        evidence: Evidence,
-        node_for: Callable[[WaitingKey], NodeName | None],
-        count: Giver,
-        give: Giver,
-        *,
-        exact: bool,
-    ) -> None:
+    def __init__(self, state: State, evidence: Evidence, *, exact: bool) -> None:
         self._state = state
         self._evidence = evidence
-        self._node_for = node_for
-        self._count = count
-        self._give = give
         #: Asks by the reserved node. The overlay has a table of its own, which only this class changes.
         self.of = state.reservations.of
         self._node_of = {uid: name for name, uid in self.of.items()}
@@ -80,7 +76,7 @@ class ReservationTrial:
 
     # -- asks with a reserved node ---------------------------------------------------------------------------
 
-    def serve(self) -> Steps:
+    def serve(self, trial: ReservedGiver) -> Steps:
         """Give turns to asks with a reserved node. Units of work, a step for each."""
         self._released.clear()
         self._missed.clear()
@@ -93,7 +89,7 @@ class ReservationTrial:
             if record.is_unguarded:
                 self._tend_unguarded(record, name)
             if seat is not None and self.holds(record.uid) and record.uid not in state.turns.of:
-                self._serve_on(record, seat, name)
+                self._serve_on(record, seat, name, trial)
                 yield _RESERVED
         self.again = self._free_for(self._missed)
 
@@ -122,7 +118,7 @@ class ReservationTrial:
         if record.uid not in state.preemption.victims or not self._still_helps(record):
             self._release(record, name)
 
-    def _serve_on(self, record: PodRecord, seat: Seat, name: NodeName) -> None:
+    def _serve_on(self, record: PodRecord, seat: Seat, name: NodeName, trial: ReservedGiver) -> None:
         state, offered = self._state, record.uid in self._state.preemption.offers
         if unopened(state, record) is not None:
             if not offered:
@@ -131,11 +127,11 @@ class ReservationTrial:
         fits, there = fits_quota(state, seat.key), state.cluster.nodes.get(name)
         takes = there is not None and admits(there, seat.key.constraints)
         if fits and takes and state.usage.free_capacity.has(name, seat.key.size):
-            self._count(record, seat, name)
-        elif fits and (elsewhere := self._node_for(seat.key)):
+            trial.count(record, seat, name)
+        elif fits and (elsewhere := trial.node_of_reserved(seat.key)):
             if not offered:
                 self._release(record, name)
-            self._give(record, seat, elsewhere)
+            trial.give(record, seat, elsewhere)
         else:
             if fits:
                 self._missed.add((seat.key.size, seat.key.constraints))

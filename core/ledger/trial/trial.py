@@ -9,10 +9,8 @@ from heapq import heappop, heappush
 
 from core.ids import NO_NODE, AppId, NodeName, PodUid, QueuePath
 from core.instants import has_come
-from core.ledger.admission.backoff import is_left_out
 from core.ledger.admission.order.application_queue import ApplicationQueue, Line
 from core.ledger.admission.order.branch import Branch
-from core.ledger.admission.order.state_aware import lets_in
 from core.ledger.admission.turns import FORGIVEN, count_turn
 from core.ledger.node_reservation.reservation import node_for, reserved_node_could_take
 from core.ledger.podgroups.admission import fits_quota
@@ -21,10 +19,10 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import Seat, WaitingKey
 from core.ledger.state.state import State
 from core.ledger.trial.change import Change
-from core.ledger.trial.changed_queues import tree_after
+from core.ledger.trial.changed_queues import ChangedQueues, tree_after
 from core.ledger.trial.evidence import Bound, Evidence
 from core.ledger.trial.groups import GroupTrial
-from core.ledger.trial.ordering import TrialOrdering
+from core.ledger.trial.ordering import TrialOrdering, indexes_below, lets_in_later
 from core.ledger.trial.overlay import overlay_of
 from core.ledger.trial.reserved import ReservationTrial
 from core.ledger.trial.turns import SharedCounters
@@ -57,7 +55,8 @@ class Trial:
         measure: Change | None = None,
         exact: bool = False,
     ) -> None:
-        self._measures = tree_after(base.config.tree, measure) if measure is not None else None
+        self._tree = base.config.tree
+        self._measures = tree_after(self._tree, measure) if measure is not None else None
         self._copying = overlay_of(base, change)
         #: State of the ledger at first, and the overlay once the trial runs.
         self.state = state = base
@@ -68,6 +67,7 @@ class Trial:
         self._nowhere: set[Kind] = set()
         self._passed_over: list[tuple[Rank, Seat]] = []
         self._exact = exact
+        self._ordering: TrialOrdering | None = None
         #: True if an ask took a node that may have been reserved. The trial then has no result.
         self.unsure = False
         #: Applications that began a back-off in this trial.
@@ -76,14 +76,14 @@ class Trial:
         self._overtaken = False
         self._counters = SharedCounters(state.turns)
         self._evidence = Evidence(base, change)
-        self._reserved = self._reservations()
+        self._reserved = ReservationTrial(self.state, self._evidence, exact=self._exact)
         #: True if the amounts that the asks took suffice, and nothing less; see `Evidence`.
         self.is_tight = False
         #: True if they suffice, provided that shares are measured by them.
         self.is_plain = False
         #: Bounds of which one unit less leaves the ask out if it used them up; see `Evidence`.
         self.inert: frozenset[Bound] = frozenset()
-        self._groups = GroupTrial(state, self._node_of_member, self._give)
+        self._groups = GroupTrial(state)
         record = state.pods.records.get(uid)
         #: True for an ask that no pod group admits.
         self._alone = record is not None and unopened(state, record) is None
@@ -94,14 +94,13 @@ class Trial:
         """Copy what the cycle changes, then run it, in steps of some units of work."""
         self.state = yield from self._copying
         self._counters = SharedCounters(self.state.turns)
-        self._groups = GroupTrial(self.state, self._node_of_member, self._give)
-        self._reserved = self._reservations()
+        self._groups = GroupTrial(self.state)
+        self._reserved = ReservationTrial(self.state, self._evidence, exact=self._exact)
         while True:
             ordering = yield from self._run_once()
             if self.over or not self._reserved.again:
                 break
-            if ordering is not None:
-                ordering.dismantle()
+            self.dismantle()
             self._begin_anew()
         if ordering is None:
             return
@@ -110,16 +109,28 @@ class Trial:
             self.is_tight = self.is_plain and (yield from self._evidence.is_fixed(ordering.compared()))
             if not self.is_tight and self._measures is None:
                 self.inert = yield from self._evidence.inert(ordering.compared())
-        ordering.dismantle()
+
+    def dismantle(self) -> None:
+        """Drop the order, whose parts refer to each other. Must be called when the trial has ended."""
+        if self._ordering is not None:
+            self._ordering.dismantle()
+        self._ordering = None
+
+    @property
+    def copies(self) -> list[ChangedQueues]:
+        """Queues that the trial copied. Who has read its figures must dismantle them."""
+        # The tree that it began with may be that of an arrival.
+        trees = self.state.config.tree, self._measures
+        return [each for each in trees if isinstance(each, ChangedQueues) and each is not self._tree]
 
     def _run_once(self) -> Generator[int, None, TrialOrdering | None]:
         """Run the steps of a cycle until a turn is left to the next one. None if no order was needed."""
-        for units in self._reserved.serve():
+        for units in self._reserved.serve(self):
             self._conclude()
             yield units
             if self.over:
                 return None
-        yield from self._groups.under_way()
+        yield from self._groups.under_way(self)
         self._conclude()
         # An ask that keeps its reserved node has been served.
         self._skip(self._alone and self._reserved.holds(self.uid))
@@ -127,13 +138,13 @@ class Trial:
             self._check_nodes()
         if self.over:
             return None
-        ordering = TrialOrdering(self.state, self._indexes(), self._measures)
+        ordering = self._ordering = TrialOrdering(self.state, self._indexes(), self._measures)
         yield from ordering.build()
         self._check_headroom(ordering)
         yield from self._hand_out(ordering)
         yield from self._serve_passed_over()
         if not (self.over or self._overtaken):
-            yield from self._groups.timed_out()
+            yield from self._groups.timed_out(self)
         self._conclude()
         return ordering
 
@@ -152,17 +163,9 @@ class Trial:
         self._overtaken = self._reserved.again
         return self._overtaken
 
-    def _reservations(self) -> ReservationTrial:
-        giving = self._node_of_reserved, self._count, self._give
-        return ReservationTrial(self.state, self._evidence, *giving, exact=self._exact)
-
     def _conclude(self) -> None:
         self.placed = self.uid in self.state.turns.of and not self.unsure
         self.over = self.over or self.placed
-
-    def _fail(self) -> None:
-        """Note that no turn of others can help the ask. Only its pod group might."""
-        self.over = self.over or self._alone
 
     def _skip(self, is_skipped: bool) -> None:
         """Note whether the ask is skipped, which is final unless the trial begins anew."""
@@ -177,8 +180,7 @@ class Trial:
         if below is None or self._reserved.frees_others(self._cycle):
             self._below = None
             return dict(waiting)
-        prefixes = tuple(f"{path}." for path in below)
-        return {path: index for path, index in waiting.items() if f"{path}.".startswith(prefixes)}
+        return indexes_below(waiting, below)
 
     # -- the order -----------------------------------------------------------------------------------------
 
@@ -209,13 +211,13 @@ class Trial:
                 yield from self._reserved.search()
                 yield work + (capacity.work - before) // _CHECKS_PER_UNIT
                 if self._groups.wants and not self._is_overtaken():
-                    yield from self._groups.admit_wanted()
+                    yield from self._groups.admit_wanted(self)
                 self._conclude()
 
     def _check_headroom(self, ordering: TrialOrdering) -> None:
         """End the trial if the ask has no headroom, which it does not get back before the end of a cycle."""
         if self._seat is not None and ordering.lacks(self._seat.key.queue, self._seat.key.size):
-            self._fail()
+            self.over = self.over or self._alone
 
     def _step(self, leaf: Branch) -> int:
         """Check the next ask of a leaf: give it a turn, or skip all that are like it."""
@@ -254,16 +256,18 @@ class Trial:
             return 1
         app_queue.advance()
         if record.facts.asks_filter or not reserved_node_could_take(self.state, record):
-            self._give(record, seat, node)
+            self.give(record, seat, node)
         return _TURN
 
-    def _give(self, record: PodRecord, seat: Seat, node: NodeName) -> bool:
+    def give(self, record: PodRecord, seat: Seat, node: NodeName) -> bool:
+        """Give a turn on a node that is not reserved for the ask. False if it cannot have one."""
         if not self._reserved.surely_spares(node):
             self.unsure = self.over = True
         self._evidence.note_turn(node)
-        return self._count(record, seat, node)
+        return self.count(record, seat, node)
 
-    def _count(self, record: PodRecord, seat: Seat, node: NodeName) -> bool:
+    def count(self, record: PodRecord, seat: Seat, node: NodeName) -> bool:
+        """Count a turn. False if the ask cannot have one."""
         leaf = self.state.config.tree.get(seat.key.queue)
         application = self.state.applications.known.get(seat.key.app)
         if leaf is not None and application is not None:
@@ -355,12 +359,12 @@ class Trial:
             found = free.tightest(size, constraints, state.cluster.nodes, besides=self._reserved.of)
             self.over = self.over or found is None
 
-    def _node_of_member(self, key: WaitingKey, *, own: NodeName) -> NodeName | None:
+    def node_of_member(self, key: WaitingKey, *, own: NodeName) -> NodeName | None:
         """Node for a member of a group, of which nothing is remembered: its turns may be taken back."""
         fits = fits_quota(self.state, key)
         return node_for(self.state, key, own=own) if fits else None
 
-    def _node_of_reserved(self, key: WaitingKey) -> NodeName | None:
+    def node_of_reserved(self, key: WaitingKey) -> NodeName | None:
         """Node for an ask with a reserved one, but None while that is undecided."""
         try:
             return self._find_node(key, NO_NODE)
@@ -375,7 +379,11 @@ class Trial:
             uid = seat.rank[-1]
             record = self.state.pods.records.get(uid)
             yield 1
-            if record is None or uid in self.state.turns.of or not self._lets_in(seat.key):
+            if (
+                record is None
+                or uid in self.state.turns.of
+                or not lets_in_later(self.state, seat.key, self._backing_off)
+            ):
                 continue
             if unopened(self.state, record) is not None:
                 continue
@@ -387,14 +395,6 @@ class Trial:
                 heappush(self._passed_over, (rank, seat))
                 continue
             if node is not None:
-                self._give(record, seat, node)
+                self.give(record, seat, node)
                 yield _TURN
                 self._conclude()
-
-    def _lets_in(self, key: WaitingKey) -> bool:
-        application, leaf = self.state.applications.known.get(key.app), self.state.config.tree.get(key.queue)
-        if application is None or leaf is None or application.id in self._backing_off:
-            return False
-        if is_left_out(self.state, application):
-            return False
-        return lets_in(self.state, application, leaf)

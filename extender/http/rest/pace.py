@@ -77,17 +77,21 @@ async def in_slices(steps: Iterator[bytes]) -> list[bytes]:
 
 async def result_of(steps: Generator[object, None, T]) -> T:
     """Return the result of steps that are done in slices."""
-    await give_way()
-    until = time.perf_counter() + SLICE
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            result: T = end.value
-            return result
-        if time.perf_counter() >= until:
-            await give_way()
-            until = time.perf_counter() + SLICE
+    try:
+        await give_way()
+        until = time.perf_counter() + SLICE
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                result: T = end.value
+                return result
+            if time.perf_counter() >= until:
+                await give_way()
+                until = time.perf_counter() + SLICE
+    finally:
+        # A caller may be cancelled meanwhile. Compiled steps clean up only if they are closed.
+        steps.close()
 
 
 def in_rounds(steps: Iterator[object]) -> None:

@@ -101,7 +101,10 @@ class Simulations:
             raise _Refused(429, "another simulation is being made")
         async with self._alone:
             found, one_moment = await self._made(facts, asked.count)
-        shown = _shown(found, Reader(facts.namespace, named), at=facts.created, one_moment=one_moment)
+        try:
+            shown = _shown(found, Reader(facts.namespace, named), at=facts.created, one_moment=one_moment)
+        finally:
+            found.arrival.dismantle()
         return web.Response(body=encoded(shown), content_type="application/json")
 
     def _facts(self, asked: SimulationRequest, namespace: str) -> PodFacts:
