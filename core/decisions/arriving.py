@@ -45,7 +45,7 @@ class ArrivalExplanation:
 
     @property
     def view(self) -> LedgerView:
-        """The same state, for the names of others."""
+        """View of that state, for the names of others."""
         return LedgerView(self.arrival.state)
 
     @property

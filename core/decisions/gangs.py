@@ -32,7 +32,8 @@ def refusal_of_gang_pod(view: LedgerView, record: PodRecord) -> Refusal | None:
 
 def refusal_of_group(view: LedgerView, record: PodRecord, queue: Queue) -> Refusal | None:
     """Reason why a pod must wait for the others of its pod group, or None (COS-4)."""
-    return next(refusals_of_group(view, record, queue), None)
+    group = view.pod_group_of(record)
+    return next(_refusals_of_member(group, record.uid, queue), None) if group is not None else None
 
 
 def refusals_of_group(view: LedgerView, record: PodRecord, queue: Queue) -> Iterator[Refusal]:

@@ -34,6 +34,8 @@ class QueueTree:
         self._by_path: dict[str, Queue] = {ROOT: self.root}
         # Number of dynamic queues by the configured queue that they are below.
         self._made: Counter[QueuePath] = Counter()
+        # Queues that were removed last, and may still be read by a cycle under way.
+        self._removed: list[Queue] = []
         #: Closed queues, also those that do not exist now.
         self.closures: Closures = {}
 
@@ -176,6 +178,12 @@ class QueueTree:
                 removed.append(queue.path)
         return tuple(removed)
 
+    def part_removed(self) -> None:
+        """Drop the references of removed queues to themselves, since nothing reads them any more."""
+        for queue in self._removed:
+            queue.chain = ()
+        self._removed.clear()
+
     def _add(self, spec: QueueSpec, *, dynamic: bool = False) -> Queue:
         parent = self._by_path[spec.parent or ROOT]
         queue = Queue(spec, parent, dynamic=dynamic)
@@ -193,6 +201,7 @@ class QueueTree:
         del self._by_path[queue.path]
         if _is_made(queue):
             self._made[configured_above(queue)] -= 1
+        self._removed.append(queue)
 
     def _drain_except(self, named: set[QueuePath]) -> None:
         for queue in self:

@@ -2,8 +2,8 @@
 
 A full collection visits every living object. With 15,000 new pods that takes 100 ms, in which no call is
 answered. Objects that survive a collection are therefore excluded from the next ones. They are still freed as
-soon as no reference to them is left. Only reference cycles among them would leak, and neither records nor
-connections form any.
+soon as no reference to them is left. Only reference cycles among them would leak. Whatever comes and goes
+while the server runs must therefore form none, or drop its references when it ends (`tests.garbage`).
 """
 
 import gc

@@ -76,6 +76,8 @@ def recovery_queue(state: State) -> QueuePath:
 
 def remove_idle_queues(state: State) -> bool:
     """Remove queues that are empty and that no document names (Q-10). True if there were any."""
+    if not state.cycle.running:
+        state.config.tree.part_removed()
     return bool(state.config.tree.remove_idle())
 
 

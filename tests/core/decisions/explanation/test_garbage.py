@@ -1,13 +1,9 @@
-"""What an explanation leaves behind: nothing that only the garbage collector could free.
+"""Garbage of an explanation: it leaves nothing that only the garbage collector could free.
 
-The collector excludes survivors of a full collection from the next ones. Reference cycles among them would
-never be freed, and whoever may ask could fill the memory.
+Otherwise whoever may ask could fill the memory; see `tests.garbage`.
 """
 
-import gc
-from collections import Counter
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator
 
 import pytest
 
@@ -20,6 +16,7 @@ from core.ledger.ledger import Ledger
 from core.reasons import Code
 from tests.builders import START, make_ledger, make_node, make_pod, make_queue
 from tests.core.decisions.explanation.scenes import ASK, SCENES, cycled, observed
+from tests.garbage import without_garbage
 
 
 def rivals(*, cap: int, cpu: int) -> Ledger:
@@ -41,22 +38,6 @@ WORLDS = {
     "nodes": lambda: rivals(cap=9000, cpu=3000),
     "both": lambda: rivals(cap=3000, cpu=3000),
 }
-
-
-@contextmanager
-def without_garbage() -> Iterator[None]:
-    """Fail if anything made inside is in a reference cycle and not in use any more."""
-    gc.collect()
-    gc.disable()
-    gc.set_debug(gc.DEBUG_SAVEALL)
-    try:
-        yield
-        gc.collect()
-        assert Counter(type(each).__name__ for each in gc.garbage) == {}
-    finally:
-        gc.set_debug(0)
-        gc.garbage.clear()
-        gc.enable()
 
 
 def run(steps: Generator[int, None, object], at_most: int = 10**6) -> bool:
