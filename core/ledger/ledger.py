@@ -232,6 +232,8 @@ class Ledger:
         state.config.preempts = event.partition.preemption
         state.config.quota_preempts = event.partition.quota_preemption
         state.config.limits = Limits(event.partition.queues)
+        if self._cycle is not None:
+            self._cycle.drop()
         self._cycle = None
         abandon_cycle(state)
         state.config.generation += 1

@@ -41,10 +41,13 @@ def preemption_of(view: LedgerView, record: PodRecord, *, now: float) -> Generat
 
 def _outcome(view: LedgerView, record: PodRecord, *, now: float) -> Generator[int, None, Outcome | None]:
     planning, left = Planning(view, record.uid, now=now), UNITS_AT_MOST
-    while planning.result is None and left > 0:
-        spent = planning.slice(WORK_PER_STEP)
-        left -= spent
-        yield spent
+    try:
+        while planning.result is None and left > 0:
+            spent = planning.slice(WORK_PER_STEP)
+            left -= spent
+            yield spent
+    finally:
+        planning.drop()
     return planning.result
 
 

@@ -86,18 +86,25 @@ class Planning:
         self._candidates = None if candidates is None else frozenset(candidates)
         self._nodes = NodeTally()
         self._hardest: list[str] = []
-        self._steps = self._plan()
+        self._steps: Steps | None = self._plan()
         self.result: Outcome | None = None
 
     def slice(self, work: int = WORK_PER_SLICE) -> int:
         """Do at least ``work`` units of work, or as many as there are. Return how many were done."""
         done = 0
-        while done < work and self.result is None:
+        while done < work and self._steps is not None:
             try:
                 done += next(self._steps)
             except StopIteration as end:
                 self.result = end.value
+                self.drop()
         return done
+
+    def drop(self) -> None:
+        """Drop the steps, which refer to this object. Must be called if they are not done to the end."""
+        if self._steps is not None:
+            self._steps.close()
+        self._steps = None
 
     # -- steps: each yields its units of work ---------------------------------------------------------------
 

@@ -64,35 +64,30 @@ class Cycle:
     """
 
     def __init__(self, state: State, *, fresh_only: bool) -> None:
-        self._state = state
-        self._fresh_only = fresh_only
+        self._state, self._fresh_only = state, fresh_only
         self._fresh: dict[PodUid, Seat] = {}
         self._nowhere: set[Kind] = set()
         self._nowhere_before = set(state.cycle.nowhere) if fresh_only else set()
-        self._searches = 0
+        self._searches = self._work = 0
         self._searching_for: PodRecord | None = None
-        self._work = 0
         self._may_repeat = OVER_AGAIN
-        self._overtaken = False
+        self._overtaken = self.done = False
         self._note_fresh()
         self._pod_groups = PodGroupAdmission(state)
-        self._steps = self._run()
-        self.done = False
+        self._steps: Steps | None = self._run()
 
     def _note_fresh(self) -> None:
-        """Note the asks to check: all of them, or those that came since the last cycle."""
-        state = self._state
-        come_of_age(state)
-        aged = {uid: state.pending.waits_at[uid] for uid in take_aged(state)}
+        come_of_age(self._state)
+        aged = {uid: self._state.pending.waits_at[uid] for uid in take_aged(self._state)}
         if self._fresh_only:
-            self._fresh |= {**state.turns.fresh, **aged}
-        clear_fresh(state)
+            self._fresh |= {**self._state.turns.fresh, **aged}
+        clear_fresh(self._state)
 
     def slice(self) -> Generator[None, None, tuple[WakePod | OpenGate | NominateNode, ...]]:
         """Do a bounded amount of work. The ledger settles touched pods after each step."""
         effects: Effects = []
         left, touched = WORK_PER_SLICE, self._state.pods.touched
-        for work, woken in self._steps:
+        for work, woken in self._steps or ():
             effects += woken
             left -= work
             self._work += work
@@ -101,9 +96,13 @@ class Cycle:
             if left <= 0:
                 break
         else:
-            self.done = True
+            self.drop()
         charge_opened(self._state, effects)
         return tuple(effects)
+
+    def drop(self) -> None:
+        """End the cycle, whose steps refer to it."""
+        self.done, self._steps = True, None
 
     @property
     def nowhere(self) -> set[Kind]:
