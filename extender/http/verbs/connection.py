@@ -58,7 +58,7 @@ class Connection(asyncio.Protocol):
         self._shared = shared
         self._connections = shared.door.connections
         self._transport: asyncio.Transport | None = None
-        self._parser = httptools.HttpRequestParser(self)
+        self._parser: httptools.HttpRequestParser | None = httptools.HttpRequestParser(self)
         self._request: Request | None = None
         self._waiting: deque[Request] = deque()
         self._task: asyncio.Task[None] | None = None
@@ -85,7 +85,7 @@ class Connection(asyncio.Protocol):
         self._active = asyncio.get_running_loop().time()
 
     def connection_lost(self, _: Exception | None) -> None:
-        """Cancel the work for a client that has gone."""
+        """Cancel the work for a client that has gone, and drop all that refers to this connection."""
         if self._transport is not None:
             self._connections.lost(self._transport)
         self._transport = None
@@ -96,6 +96,7 @@ class Connection(asyncio.Protocol):
         for each in (self._idle, self._soon, self._task):
             if each is not None:
                 each.cancel()
+        self._idle = self._soon = self._request = self._parser = None
 
     def pause_writing(self) -> None:
         """Answer no more requests until the client reads."""
@@ -109,7 +110,7 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse what has arrived, and answer what is complete."""
-        if self._transport is None or self._ends or self._invalid:
+        if self._transport is None or self._parser is None or self._ends or self._invalid:
             return
         self._connections.heard(self._transport)
         self._overhead += len(data)
@@ -156,11 +157,12 @@ class Connection(asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         """Let the request be answered when its turn comes."""
-        request = self._request
+        request, parser = self._request, self._parser
         assert request is not None  # noqa: S101 - as above
-        request.method = self._parser.get_method()
+        assert parser is not None  # noqa: S101 - it calls this
+        request.method = parser.get_method()
         # No other protocol is spoken, so a request for one is answered as it stands.
-        request.keeps = self._parser.should_keep_alive() and not self._parser.should_upgrade()
+        request.keeps = parser.should_keep_alive() and not parser.should_upgrade()
         self._waiting.append(request)
 
     def on_body(self, body: bytes) -> None:

@@ -39,7 +39,7 @@ class Channel(asyncio.Protocol):
     def __init__(self) -> None:
         self.used_at = 0.0
         self._transport: asyncio.Transport | None = None
-        self._parser = httptools.HttpResponseParser(self)
+        self._parser: httptools.HttpResponseParser | None = httptools.HttpResponseParser(self)
         self._waiting: asyncio.Future[Answer] | None = None
         self._keeps = False
         self._body: list[bytes] = []
@@ -83,7 +83,7 @@ class Channel(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse what has arrived."""
-        if self._waiting is None:
+        if self._waiting is None or self._parser is None:
             # Nothing was asked, so this cannot belong to any answer.
             self.close()
             return
@@ -97,9 +97,9 @@ class Channel(asyncio.Protocol):
         self._fail("the server closed the connection")
 
     def connection_lost(self, error: Exception | None) -> None:
-        """End the request under way."""
+        """End the request under way, and drop the parser, which refers to this object."""
         self._fail(f"{type(error).__name__}: {error}" if error else "the connection was closed")
-        self._transport = None
+        self._transport = self._parser = None
 
     def _fail(self, why: str) -> None:
         if self._waiting is not None and not self._waiting.done():
@@ -130,10 +130,12 @@ class Channel(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         """End the answer. An interim one is skipped."""
-        status = self._parser.get_status_code()
+        parser = self._parser
+        assert parser is not None  # noqa: S101 - it calls this
+        status = parser.get_status_code()
         if status < 200:
             return
-        waiting, self._keeps = self._waiting, self._parser.should_keep_alive()
+        waiting, self._keeps = self._waiting, parser.should_keep_alive()
         if waiting is None or waiting.done():
             self._fail("an answer that nothing asked for")
             return
