@@ -5,7 +5,7 @@ the HTTP client.
 """
 
 from collections.abc import AsyncGenerator, Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -231,6 +231,20 @@ def is_about_budgets(error: KubeError) -> bool:
     return isinstance(error, ServerError) and _SEVERAL_BUDGETS in error.message
 
 
-def may_have_reached(error: KubeError) -> bool:
-    """True if the API server may have carried out the request although its answer does not say so."""
-    return error.sent if isinstance(error, Unreachable) else isinstance(error, ServerError)
+class Failure(NamedTuple):
+    """A failed request, without the exception, whose traceback refers to all that was running.
+
+    ``reached``: the API server may have carried it out although its answer does not say so.
+    ``unanswered``: there was no answer, so the request may still be under way.
+    """
+
+    text: str
+    reached: bool
+    unanswered: bool
+
+
+def failure_of(error: KubeError) -> Failure:
+    """What remains to be known of an error."""
+    unanswered = isinstance(error, Unreachable)
+    reached = error.sent if isinstance(error, Unreachable) else isinstance(error, ServerError)
+    return Failure(str(error), reached, unanswered)

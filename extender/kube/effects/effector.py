@@ -33,13 +33,14 @@ from extender.kube.connection.api import (
     STRATEGIC_MERGE_PATCH,
     ApiError,
     Conflict,
+    Failure,
     KubeError,
     NotFound,
     ServerError,
     TooMany,
     Unreachable,
+    failure_of,
     is_about_budgets,
-    may_have_reached,
 )
 from extender.kube.connection.client import ApiClient
 from extender.kube.connection.fencing import HeldBack
@@ -228,10 +229,10 @@ class Effector:
         self._wake_one()
 
     async def _carry_out(self, effect: Effect) -> None:
-        errors: list[KubeError] = []
+        failures: list[Failure] = []
         for attempt in range(ATTEMPTS):
             if not self._may_act():
-                self._end(effect, "not leading", certain=not any(map(may_have_reached, errors)))
+                self._end(effect, "not leading", certain=not any(each.reached for each in failures))
                 return
             try:
                 await self._call(effect)
@@ -242,33 +243,33 @@ class Effector:
                 self._end(effect, _NOT_FOUND)
                 return
             except HeldBack:
-                self._end(effect, "not leading", certain=not any(map(may_have_reached, errors)))
+                self._end(effect, "not leading", certain=not any(each.reached for each in failures))
                 return
             except (Unreachable, ServerError, TooMany, NotYetTaken) as error:
                 if is_about_budgets(error):
                     self._end(effect, _BUDGET)
                     return
-                errors.append(error)
+                failures.append(failure_of(error))
                 await self._sleep(_FIRST_PAUSE * 2.0**attempt)
             except KubeError as error:
                 if await self._was_overtaken(effect, error):
                     self._end(effect, _NOT_FOUND)
                     return
-                errors.append(error)
+                failures.append(failure_of(error))
                 break
             else:
                 self._end(effect, _DONE)
                 return
-        self._report_failure(effect, str(errors[-1]))
-        self._end(effect, "failed", certain=await self._is_undone(effect, errors))
+        self._report_failure(effect, failures[-1].text)
+        self._end(effect, "failed", certain=await self._is_undone(effect, failures))
 
-    async def _is_undone(self, effect: Effect, errors: list[KubeError]) -> bool:
+    async def _is_undone(self, effect: Effect, failures: list[Failure]) -> bool:
         """True if a failed effect has certainly changed nothing.
 
         For a gate, the pod is read to find out (F-2). A request without an answer may still be under way.
         """
-        reached = [each for each in errors if may_have_reached(each)]
-        if not isinstance(effect, OpenGate) or any(isinstance(each, Unreachable) for each in reached):
+        reached = [each for each in failures if each.reached]
+        if not isinstance(effect, OpenGate) or any(each.unanswered for each in reached):
             return not reached
         try:
             pod = await self.read_pod(effect.namespace, effect.name, within=_CALL_TIMEOUT)

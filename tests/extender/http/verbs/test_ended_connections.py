@@ -1,0 +1,91 @@
+"""Ended connections: no reference keeps them, since the garbage collector may never look at them again.
+
+kube-scheduler opens dozens of connections a second in a burst.
+"""
+
+import asyncio
+import gc
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+
+from extender.http.verbs.connection import Connection
+from extender.kube.connection.channel import Broken, Channel
+from tests.extender.http.verbs.test_connection import answer_of, call, repeat, talking, until
+from tests.extender.rigs import Door, serving
+
+SENT = {
+    "nothing": b"",
+    "a call": call(b"{}"),
+    "three calls": call(b"1") + call(b"2") + call(b"3"),
+    "half a head": b"POST /v1/filter HTTP/1.1\r\nHo",
+    "half a body": call(b"{}" * 100)[:-50],
+    "half a large body": call(b"1" * 2**18)[: -(2**16)],
+    "a chunk": call(b"", "Transfer-Encoding: chunked", length=False) + b"2\r\n{}\r\n",
+    "a call that waits": call(b"{}", verb="bind"),
+    "no HTTP": b"\x16\x03\x01\x02\x00",
+    "another path": call(b"{}", first="POST /v2/filter HTTP/1.1"),
+}
+
+
+@pytest.fixture(autouse=True)
+def without_collections() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def living(kind: type[object]) -> list[object]:
+    return [each for each in gc.get_objects() if type(each) is kind]
+
+
+async def forever(_: bytes) -> bytes:
+    await asyncio.Event().wait()
+    return b""
+
+
+async def _hang_up(door: Door, sent: bytes, *, heard: bool) -> None:
+    """Send something and close the connection. ``heard``: after an answer."""
+    async with talking(door) as (reader, writer):
+        await asyncio.wait_for(until(lambda: bool(living(Connection))), 5)
+        writer.write(sent)
+        await writer.drain()
+        if heard:
+            await answer_of(reader)
+
+
+@pytest.mark.parametrize("sent", SENT.values(), ids=SENT.keys())
+async def test_a_client_that_hangs_up_leaves_nothing(sent: bytes) -> None:
+    async with serving({"filter": repeat, "bind": forever}) as door:
+        await _hang_up(door, sent, heard=False)
+        await asyncio.wait_for(until(lambda: not living(Connection)), 5)
+
+
+@pytest.mark.parametrize("name", ["a call", "three calls", "no HTTP", "another path"])
+async def test_a_client_that_has_its_answer_leaves_nothing(name: str) -> None:
+    async with serving({"filter": repeat}) as door:
+        await _hang_up(door, SENT[name], heard=True)
+        await asyncio.wait_for(until(lambda: not living(Connection)), 5)
+
+
+@pytest.mark.parametrize(
+    "answer", [b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", b"HTTP/1.1 2", b"nonsense", b""]
+)
+async def test_a_connection_to_the_api_server_that_ends_leaves_nothing(answer: bytes) -> None:
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer)
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        await _ask_once(*server.sockets[0].getsockname())
+        await asyncio.wait_for(until(lambda: not living(Channel)), 5)
+
+
+async def _ask_once(host: str, port: int) -> None:
+    _, channel = await asyncio.get_running_loop().create_connection(Channel, host, port)
+    with suppress(Broken):
+        async with asyncio.timeout(5):
+            await channel.ask(b"GET / HTTP/1.1\r\n\r\n")
+    channel.close()
