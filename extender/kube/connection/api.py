@@ -244,7 +244,7 @@ class Failure(NamedTuple):
 
 
 def failure_of(error: KubeError) -> Failure:
-    """What remains to be known of an error."""
+    """Facts of an error that are still needed once it was caught."""
     unanswered = isinstance(error, Unreachable)
     reached = error.sent if isinstance(error, Unreachable) else isinstance(error, ServerError)
     return Failure(str(error), reached, unanswered)
