@@ -5,7 +5,7 @@ kube-scheduler opens dozens of connections a second in a burst.
 
 import asyncio
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import pytest
@@ -29,16 +29,23 @@ SENT = {
 }
 
 
-@pytest.fixture(autouse=True)
-def without_collections() -> Iterator[None]:
+Living = Callable[[type[object]], list[object]]
+
+
+@pytest.fixture
+def living() -> Iterator[Living]:
+    """Objects of a kind that are alive, but for those of other tests. The collector frees none meanwhile."""
+
+    def of_kind(kind: type[object]) -> list[object]:
+        return [each for each in gc.get_objects() if type(each) is kind and id(each) not in others]
+
+    others = set[int]()
     gc.collect()
     gc.disable()
-    yield
+    held = [*of_kind(Connection), *of_kind(Channel)]
+    others |= {id(each) for each in held}
+    yield of_kind
     gc.enable()
-
-
-def living(kind: type[object]) -> list[object]:
-    return [each for each in gc.get_objects() if type(each) is kind]
 
 
 async def forever(_: bytes) -> bytes:
@@ -46,7 +53,7 @@ async def forever(_: bytes) -> bytes:
     return b""
 
 
-async def _hang_up(door: Door, sent: bytes, *, heard: bool) -> None:
+async def _hang_up(door: Door, sent: bytes, living: Living, *, heard: bool) -> None:
     """Send something and close the connection. ``heard``: after an answer."""
     async with talking(door) as (reader, writer):
         await asyncio.wait_for(until(lambda: bool(living(Connection))), 5)
@@ -57,23 +64,23 @@ async def _hang_up(door: Door, sent: bytes, *, heard: bool) -> None:
 
 
 @pytest.mark.parametrize("sent", SENT.values(), ids=SENT.keys())
-async def test_a_client_that_hangs_up_leaves_nothing(sent: bytes) -> None:
+async def test_a_client_that_hangs_up_leaves_nothing(sent: bytes, living: Living) -> None:
     async with serving({"filter": repeat, "bind": forever}) as door:
-        await _hang_up(door, sent, heard=False)
+        await _hang_up(door, sent, living, heard=False)
         await asyncio.wait_for(until(lambda: not living(Connection)), 5)
 
 
 @pytest.mark.parametrize("name", ["a call", "three calls", "no HTTP", "another path"])
-async def test_a_client_that_has_its_answer_leaves_nothing(name: str) -> None:
+async def test_a_client_that_has_its_answer_leaves_nothing(name: str, living: Living) -> None:
     async with serving({"filter": repeat}) as door:
-        await _hang_up(door, SENT[name], heard=True)
+        await _hang_up(door, SENT[name], living, heard=True)
         await asyncio.wait_for(until(lambda: not living(Connection)), 5)
 
 
 @pytest.mark.parametrize(
     "answer", [b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", b"HTTP/1.1 2", b"nonsense", b""]
 )
-async def test_a_connection_to_the_api_server_that_ends_leaves_nothing(answer: bytes) -> None:
+async def test_a_connection_to_the_api_server_that_ends_leaves_nothing(answer: bytes, living: Living) -> None:
     async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(answer)
         writer.close()
