@@ -6,7 +6,6 @@ A text for kube-scheduler names no count and no other pod, since every changed t
 from collections import Counter
 from collections.abc import Iterable
 
-from core.ids import NodeName
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import RequeueReason
 from core.ledger.view import LedgerView
@@ -30,8 +29,8 @@ def why_waits(view: LedgerView, record: PodRecord, refusal: Refusal) -> str:
     """Return the sentence for a current refusal."""
     queue, node = view.queue_of(record), record.node_reservation.node
     if node and refusal.code in (Code.WAITING_FOR_TURN, Code.UNSCHEDULABLE):
-        lacks = lacks_capacity_on(view, record, node)
-        return f"node {node} is reserved for it {'but still lacks' if lacks else 'and has the'} capacity"
+        has = view.has_capacity(node, record.facts.size)
+        return f"node {node} is reserved for it {'and has the' if has else 'but still lacks'} capacity"
     match refusal.code:
         case Code.NODE_RESERVED:
             return _reserved(view, record)
@@ -43,12 +42,6 @@ def why_waits(view: LedgerView, record: PodRecord, refusal: Refusal) -> str:
             return f"{refusal.subject} has too little capacity left for it: {refusal.limit}"
         case _:
             return refusal.text.partition(": ")[2]
-
-
-def lacks_capacity_on(view: LedgerView, record: PodRecord, node: NodeName) -> bool:
-    """True if a node has too little free for a pod, such as the node that is reserved for it."""
-    free = view.free_on(node)
-    return any(amount > max(0, free.get(name, 0)) for name, amount in record.facts.size.items())
 
 
 def requeue_reason(view: LedgerView, record: PodRecord) -> RequeueReason | None:

@@ -74,6 +74,10 @@ class LedgerView(OrderView):
         """Free amounts of a node, less turns and reservations. Read only."""
         return self._state.usage.free_capacity.free_on(node)
 
+    def has_capacity(self, node: NodeName, size: Resource) -> bool:
+        """True if a node has the capacity for such an ask, beside turns and reservations."""
+        return self._state.usage.free_capacity.has(node, size)
+
     def coming(self, record: PodRecord) -> Mapping[str, int]:
         """Amounts that the victims of an ask still hold on its reserved node."""
         state, total = self._state, Tally()

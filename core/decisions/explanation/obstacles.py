@@ -7,7 +7,6 @@ from core.decisions.explanation.nodes import RESERVED, NodeSurvey, survey_nodes
 from core.decisions.explanation.values import Barrier, Obstacle, OtherPod, PodStanding
 from core.decisions.gangs import refusal_of_gang_pod, refusals_of_group
 from core.decisions.preemption.contention import hold, state_aware_hold
-from core.decisions.waiting import lacks_capacity_on
 from core.ids import PodUid
 from core.instants import has_come
 from core.ledger.gangs.index import is_promised
@@ -190,7 +189,7 @@ def _of_nodes(view: LedgerView, record: PodRecord, survey: NodeSurvey) -> Iterat
     node = record.node_reservation.node
     needed = tuple((name, amount) for name, amount in facts.size.items() if amount > 0)
     # Once the node has the capacity, only other obstacles hold the pod.
-    if node and lacks_capacity_on(view, record, node):
+    if node and not view.has_capacity(node, facts.size):
         free = view.free_on(node)
         there = tuple((name, free.get(name, 0)) for name, _ in needed)
         yield Obstacle(Barrier.OWN_NODE, node, phrases.OWN_NODE, needed=needed, free=there)
