@@ -16,7 +16,7 @@ from aiohttp import web
 
 from e2e.cluster.client import Cluster, Object, path_of
 from e2e.programs.binaries import ROOT, version_of_programs
-from e2e.programs.control_plane import ControlPlane
+from e2e.programs.control_plane import ControlPlane, Scheduler
 from e2e.stands.stand import eventually
 
 PAYLOADS = ROOT / "tests" / "contract" / "payloads"
@@ -114,7 +114,7 @@ async def _played(running: ControlPlane, cluster: Cluster, *, cached: bool) -> d
     async with recorder.serving() as url:
         scheduler = await running.scheduler(_configuration(url, cached=cached))
         await cluster.create(_driver(cluster))
-        await eventually(lambda: _has(recorder, "bind"), "the driver is bound", timeout=60)
+        await eventually(lambda: _knows(scheduler, pods=len(NODES) + 1), "the driver is bound", timeout=60)
         spec = {"priorityClassName": "high"}
         await cluster.create_pod(URGENT, cpu="3", scheduler_name="default-scheduler", spec=spec)
         await eventually(lambda: _has(recorder, "preempt"), "pods are preempted", timeout=60)
@@ -124,6 +124,18 @@ async def _played(running: ControlPlane, cluster: Cluster, *, cached: bool) -> d
 
 async def _has(recorder: Recorder, verb: str) -> bool:
     return verb in recorder.recorded
+
+
+async def _knows(scheduler: Scheduler, *, pods: int) -> bool:
+    """True once kube-scheduler has so many pods on nodes, and read all of them from the API server.
+
+    A pod that it has bound and not read yet would be a victim without the condition that binding sets.
+    """
+    text = await scheduler.metrics()
+    return all(
+        f'scheduler_cache_size{{type="{kind}"}} {count}\n' in text
+        for kind, count in (("pods", pods), ("assumed_pods", 0))
+    )
 
 
 def _configuration(url: str, *, cached: bool) -> Object:

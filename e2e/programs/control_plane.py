@@ -195,7 +195,7 @@ class ControlPlane:
             log=f"kube-scheduler-{number}",
             host=host,
         )
-        scheduler = Scheduler(program, f"https://127.0.0.1:{port}/healthz", self)
+        scheduler = Scheduler(program, f"https://127.0.0.1:{port}", self)
         self._schedulers.append(scheduler)
         await scheduler.start()
         return scheduler
@@ -333,14 +333,14 @@ async def _answers(session: aiohttp.ClientSession, url: str, headers: Mapping[st
 class Scheduler:
     """A running kube-scheduler."""
 
-    def __init__(self, program: Program, health: str, control_plane: ControlPlane) -> None:
+    def __init__(self, program: Program, url: str, control_plane: ControlPlane) -> None:
         self._program = program
-        self._health = health
+        self._url = url
         self._control_plane = control_plane
 
     async def start(self) -> None:
         self._program.start()
-        await self._control_plane._until_ready(self._health, self._program)
+        await self._control_plane._until_ready(f"{self._url}/healthz", self._program)
 
     async def stop(self) -> None:
         await self._program.stop()
@@ -359,6 +359,13 @@ class Scheduler:
         """Crash the scheduler and start it again."""
         await self.kill()
         await self.start()
+
+    async def metrics(self) -> str:
+        """Everything that it tells at ``/metrics``."""
+        connector = aiohttp.TCPConnector(ssl=unverified())
+        session = aiohttp.ClientSession(connector=connector, raise_for_status=True)
+        async with session, session.get(f"{self._url}/metrics") as answer:
+            return await answer.text()
 
     def log_tail(self, lines: int = 30) -> str:
         return self._program.tail(lines)
