@@ -9,7 +9,7 @@ from core.decisions.decision import Admission, Admitted, Binding, BindNow, BindW
 from core.ids import NO_NODE, AppId, NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.audit.drift import Drift
-from core.ledger.effects import CreatePlaceholder, WakePod
+from core.ledger.effects import CreatePlaceholder, Effect, WakePod
 from core.ledger.ledger import Ledger
 from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import Charge, PodRecord
@@ -151,29 +151,35 @@ def make_tree(*queues: QueueSpec, capacity: Mapping[str, int] | None = None) -> 
     return tree
 
 
-def filtered(ledger: Ledger, uid: str, *, now: float) -> Admission:
-    """A filter call as in the engine: the question, then the events of the answer."""
+def filtered(ledger: Ledger, uid: str, *, now: float, effects: list[Effect] | None = None) -> Admission:
+    """A filter call as in the engine: the question, then the events of the answer.
+
+    ``effects`` is extended by what the events have as effects, which nobody carries out without it.
+    """
+    asked, effects = on.FilterCalled(PodUid(uid)), [] if effects is None else effects
     record = ledger.view.pod(PodUid(uid))
     if record is not None and record.placement.waits_bind:
-        ledger.apply(on.FilterCalled(PodUid(uid)), now=now)
+        effects += ledger.apply(asked, now=now)
     verdict = decide_admission(ledger.view, PodUid(uid), now=now)
     if not isinstance(verdict, Admitted | Refused):
-        ledger.apply(on.FilterCalled(PodUid(uid)), now=now)
-    _keep(ledger, verdict, now)
+        effects += ledger.apply(asked, now=now)
+    effects += _applied(ledger, verdict, now)
     return verdict
 
 
-def bind_called(ledger: Ledger, uid: str, node: str = "n1", *, now: float) -> Binding:
-    """A bind call as in the engine, up to the POST."""
+def bind_called(
+    ledger: Ledger, uid: str, node: str = "n1", *, now: float, effects: list[Effect] | None = None
+) -> Binding:
+    """A bind call as in the engine, up to the POST. ``effects`` as of `filtered`."""
     verdict = decide_binding(ledger.view, PodUid(uid), NodeName(node), now=now)
-    _keep(ledger, verdict, now)
+    effects = [] if effects is None else effects
+    effects += _applied(ledger, verdict, now)
     return verdict
 
 
-def _keep(ledger: Ledger, verdict: Admission | Binding, now: float) -> None:
-    if isinstance(verdict, Admitted | Refused | BindNow | BindWaits):
-        for event in verdict.events:
-            ledger.apply(event, now=now)
+def _applied(ledger: Ledger, verdict: Admission | Binding, now: float) -> list[Effect]:
+    events = verdict.events if isinstance(verdict, Admitted | Refused | BindNow | BindWaits) else ()
+    return [effect for event in events for effect in ledger.apply(event, now=now)]
 
 
 def woken(ledger: Ledger, *, now: float, slices: int = 50) -> list[str]:

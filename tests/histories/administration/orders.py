@@ -111,10 +111,10 @@ class History:
         host = self.cluster.leader
         host.catch_up()
         for pod in self.some(lambda each: not each.node and not each.deleting):
-            filtered(host.ledger, pod.uid, now=host.heard)
+            filtered(host.ledger, pod.uid, now=host.heard, effects=host.outbox)
             if self.chance.random() < 0.2:
                 return
-            verdict = bind_called(host.ledger, pod.uid, now=host.heard)
+            verdict = bind_called(host.ledger, pod.uid, now=host.heard, effects=host.outbox)
             if not isinstance(verdict, BindNow) or self.chance.random() < 0.1:
                 return
             self.cluster.end_bind(host, pod.uid)
