@@ -106,7 +106,7 @@ def recover_execution(state: State, application: Application) -> None:
         application.execution = execution
         return
     own = [placed_at(state, each) for each in live if each.node and _tells_time(state, each)]
-    if _was_ended_elsewhere(state, application) or _is_unknown_to_others(state, application):
+    if _was_ended_elsewhere(state, application) or _may_be_of_another(state, application):
         application.running_since, application.execution = None, None
         if application.state is AppState.RUNNING:
             own.append(latest_now(state))
@@ -122,12 +122,13 @@ def _was_ended_elsewhere(state: State, application: Application) -> bool:
     return has_come(execution.ends, now=state.now - held_back(state))
 
 
-def _is_unknown_to_others(state: State, application: Application) -> bool:
-    """True if pods would carry a record, had the former leader known since when the application runs.
+def _may_be_of_another(state: State, application: Application) -> bool:
+    """True if what this instance knows may be about an application of this id that has ended elsewhere.
 
-    None does, so what this instance knows may be about an application that has ended there.
+    Its pods would carry a record, had the former leader known since when it runs, and none does. Without
+    records, nothing tells an instance of the end of a time.
     """
-    return state.config.settings.records_protected and bool(application.pods)
+    return bool(application.pods) or not state.config.settings.records_protected
 
 
 def _tells_time(state: State, record: PodRecord) -> bool:

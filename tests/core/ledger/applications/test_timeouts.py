@@ -46,25 +46,27 @@ def test_an_instance_that_begins_to_act_does_not_end_the_successor_of_an_ended_a
 
 
 @pytest.mark.rule("ACT-41")
-def test_an_instance_that_begins_to_act_knows_a_longer_time() -> None:
-    """The oldest pods are gone, and the application goes on. Its end has not come."""
+def test_an_application_that_nothing_tells_of_has_no_time_where_records_are_not_protected() -> None:
+    """The former leader has ended it. This instance saw no end, and its document gives more time."""
     ledger = standby(protected=False)
-    second = make_pod("second", created=START + 300, scheduled_at=START + 300, node="n1")
-    ledger.apply(on.PodObserved(second), now=START + 300)
-    ledger.apply(on.PodDeleted(make_pod("first").uid), now=START + 310)
-    ledger.apply(on.ActingBegan(), now=START + 400)
-    assert removed(ledger, on.TimePassed(), at=599) == []
-    assert removed(ledger, on.TimePassed(), at=601) == ["second"]
+    ledger.apply(on.PodDeleted(make_pod("first").uid), now=START + 550)
+    ledger.apply(on.ActingBegan(), now=START + 560)
+    second = make_pod("second", created=START + 561, scheduled_at=START + 562, node="n1")
+    ledger.apply(on.PodObserved(second), now=START + 562)
+    assert removed(ledger, on.TimePassed(), at=1161) == []
+    assert removed(ledger, on.TimePassed(), at=1163) == ["second"]
+    assert drifts(ledger) == []
 
 
 @pytest.mark.rule("ACT-41")
+@pytest.mark.parametrize("protected", [False, True])
 @pytest.mark.parametrize("placed", [350.0, 450.0], ids=["before", "after"])
-def test_what_no_pod_tells_does_not_count_where_records_are_protected(placed: float) -> None:
-    """The former leader restarted meanwhile, and the application of this id was a new one there.
+def test_what_no_pod_tells_does_not_count(placed: float, protected: bool) -> None:
+    """The former leader restarted meanwhile, or ended the application, and a new one has its id.
 
     Its pod is placed before this instance begins to act at 400 s, or after.
     """
-    ledger = standby(protected=True)
+    ledger = standby(protected=protected)
     waits = make_pod("second", created=START + 300)
     runs = replace(waits, node="n1", scheduled_at=START + placed, version=2)
     ledger.apply(on.PodObserved(waits), now=START + 300)
