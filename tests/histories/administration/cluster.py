@@ -31,6 +31,7 @@ from core.workload.ending import Ending
 from core.workload.moving import MoveOrder
 from core.workload.pod import NamespaceFacts, PodFacts
 from core.workload.states import AppState
+from core.workload.timeouts.execution import SKEW_ALLOWED
 from tests.builders import AGENTS, START, make_node, make_pod
 
 NODE = NodeName("n1")
@@ -63,6 +64,7 @@ class Host:
         self.cluster = cluster
         self.ledger = Ledger()
         self.heard = 0.0
+        self.compared = 0.0
         self.inbox: list[on.Event] = []
         self.outbox: list[Effect] = []
         self.acts = False
@@ -71,7 +73,19 @@ class Host:
 
     def learn(self, event: on.Event) -> None:
         """Apply an event by this host's clock, which never goes back."""
+        self.compare()
+        self._apply(event)
+
+    def compare(self) -> None:
+        """Set this host's clock, and compare it with that of the API server, as the server's loop does."""
         self.heard = max(self.heard, self.cluster.now - self.cluster.skew)
+        skew = self.cluster.now - self.heard
+        counts = skew if abs(skew) > SKEW_ALLOWED else 0.0
+        if counts != self.compared:
+            self.compared = counts
+            self._apply(on.ClockCompared(counts))
+
+    def _apply(self, event: on.Event) -> None:
         effects = self.ledger.apply(event, now=self.heard)
         if self.acts:
             self.outbox += effects
@@ -97,7 +111,6 @@ class Host:
         self.learn(on.ObjectsListed(on.DAEMON_SETS, frozenset({AGENTS.key})))
         self.learn(on.Configured(cluster.document, cluster.settings))
         self.learn(cluster.store.event())
-        self.learn(on.ClockCompared(cluster.skew))
         self.learn(on.PodsListBegun())
         for name in sorted(cluster.pods):
             self.learn(on.PodObserved(cluster.pods[name]))

@@ -203,10 +203,10 @@ class History:
                 self.cluster.delete(name)
 
     def shift(self) -> None:
-        """Set the clocks apart. A host's own clock never goes back."""
+        """Set the clocks apart. A host's own clock never goes back: it stands still until it is right."""
         self.cluster.skew = self.chance.choice((0.0, 0.0, 3.0, 40.0, -40.0))
         for host in self.cluster.hosts:
-            host.learn(on.ClockCompared(self.cluster.skew))
+            host.compare()
         for app_id in self.lives:
             self.unsettle(app_id)
 

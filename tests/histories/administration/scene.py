@@ -9,7 +9,7 @@ from core.queues.spec import LimitSpec, QueueSpec
 from core.resource import Limit
 from core.workload.application import Application
 from core.workload.pod import PodFacts
-from core.workload.timeouts.execution import shortest
+from core.workload.timeouts.execution import SKEW_ALLOWED, shortest
 from tests.builders import make_partition, make_queue
 
 STEPS = 60
@@ -47,8 +47,8 @@ DOCUMENTS = (
     make_partition(limited(A, "1m")),
 )
 NEVER = float("inf")
-UNNOTICED = 4.5
-"""Seconds by which an end may be early: clocks 3 s apart count as equal (ACT-45), and times are whole."""
+UNNOTICED = SKEW_ALLOWED + 1.5
+"""Seconds by which an end may be early: clocks 5 s apart count as equal (ACT-45), and times are whole."""
 
 
 def forged(chance: Random) -> dict[str, str]:
