@@ -3,7 +3,13 @@
 from collections.abc import Mapping
 
 from core.ledger.admission.requests import request_cycle
-from core.ledger.admission.turns import end_turn, note_checked, note_fresh
+from core.ledger.admission.turns import (
+    end_turn,
+    forget_awaiting,
+    note_awaiting,
+    note_checked,
+    note_fresh,
+)
 from core.ledger.node_reservation.search import await_age, forget_age
 from core.ledger.pods.record import Charge, Held, PodRecord
 from core.ledger.preemption.attempts import await_attempt, forget_attempt
@@ -61,6 +67,7 @@ def _enter(state: State, record: PodRecord, seat: Seat) -> None:
         index = state.pending.waiting[key.queue] = PendingIndex()
     index.add(key.app, (key.size, key.constraints), seat.rank)
     state.pending.waits_at[record.uid] = seat
+    note_awaiting(state, seat)
     tolerated = key.constraints.tolerations
     state.usage.tolerated[tolerated] = state.usage.tolerated.get(tolerated, 0) + 1
     note_fresh(state, seat)
@@ -82,6 +89,7 @@ def _leave(state: State, seat: Seat) -> None:
     if not state.usage.tolerated[tolerated]:
         del state.usage.tolerated[tolerated]
     del state.pending.waits_at[seat.rank[-1]]
+    forget_awaiting(state, seat)
     forget_age(state, seat.rank[-1])
     forget_attempt(state, seat.rank[-1])
     if not index:

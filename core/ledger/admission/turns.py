@@ -76,6 +76,7 @@ def count_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> b
     state.turns.given.add(leaf.chain, application.claimant, seat.key.size)
     key = seat.key
     state.turns.promised.setdefault(key.queue, Promises()).add(key.app, -seat.rank[0], key.size)
+    forget_awaiting(state, seat)
     note_moved(state, key.queue, key.app)
     return True
 
@@ -198,8 +199,22 @@ def take_back_turn(state: State, uid: PodUid) -> Turn | None:
     state.turns.given.take_back(turn.chain, turn.claimant, turn.seat.key.size)
     release_on_node(state, turn.node, turn.seat.key.size)
     _withdraw(state, turn.seat)
+    note_awaiting(state, turn.seat)
     _retime_pod_group(state, uid)
     return turn
+
+
+def note_awaiting(state: State, seat: Seat) -> None:
+    """Note a pending ask that has no turn."""
+    state.turns.awaiting.setdefault(seat.key.queue, {})[seat.rank[-1]] = seat
+
+
+def forget_awaiting(state: State, seat: Seat) -> None:
+    """Note that an ask has a turn, or is not pending any more."""
+    awaiting, path = state.turns.awaiting, seat.key.queue
+    asks = awaiting.get(path)
+    if asks is not None and asks.pop(seat.rank[-1], None) is not None and not asks:
+        del awaiting[path]
 
 
 def forget_wake_up(state: State, uid: PodUid) -> None:

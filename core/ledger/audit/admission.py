@@ -70,12 +70,17 @@ def _filed_seats(state: State) -> Iterator[Seat]:
     for path, index in state.pending.waiting.items():
         for app_id, (size, constraints), rank in index:
             yield Seat(WaitingKey(path, size, app_id, constraints), rank)
+    for asks in state.turns.awaiting.values():
+        yield from asks.values()
 
 
 def _seat_claims(state: State, seat: Seat) -> Claims:
     key, index = seat.key, state.pending.waiting.get(seat.key.queue)
     is_filed = index is not None and index.has(key.app, (key.size, key.constraints), seat.rank)
-    yield "waiting", state.pending.waits_at.get(seat.rank[-1]) == seat, is_filed
+    waits, uid = state.pending.waits_at.get(seat.rank[-1]) == seat, seat.rank[-1]
+    yield "waiting", waits, is_filed
+    awaiting = state.turns.awaiting.get(key.queue, {})
+    yield "awaiting a turn", waits and uid not in state.turns.of, awaiting.get(uid) == seat
 
 
 def _pending_index_claims(state: State, path: QueuePath) -> Claims:
@@ -98,6 +103,7 @@ def _turn_claims(state: State) -> Claims:
         key = turn.seat.key
         given.add(turn.chain, turn.claimant, key.size)
         promised.setdefault(key.queue, Promises()).add(key.app, -turn.seat.rank[0], key.size)
+    yield "leaves without asks that await a turn", 0, sum(not each for each in state.turns.awaiting.values())
     yield "given by turns", _extra_text(given), _extra_text(state.turns.given)
     yield "promised by turns", _promised_text(promised), _promised_text(state.turns.promised)
 

@@ -66,6 +66,8 @@ class Turns:
     given: Extra = field(default_factory=Extra)
     #: Quota that turns hold, by leaf and application.
     promised: dict[QueuePath, Promises] = field(default_factory=dict)
+    #: Pending asks without a turn, by leaf. Derived. Empty in a trial, except for turns that it took back.
+    awaiting: dict[QueuePath, dict[PodUid, Seat]] = field(default_factory=dict)
     #: Leaves, with applications, in which anything was counted since the running cycle last read them.
     moved: dict[QueuePath, dict[AppId, None]] = field(default_factory=dict)
     #: Asks with a turn whose wake-up is postponed.

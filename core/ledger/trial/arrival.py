@@ -160,12 +160,16 @@ def _with_asks(state: State, leaf: Queue, application: Application, asks: Sequen
             queue.pending.add(facts.size)
             queue.fresh.add(facts.size)
         ask_comes(leaf, facts.priority)
-    pending = state.pending
+    pending, awaiting = state.pending, state.turns.awaiting.get(leaf.path, {})
     waiting = _with(pending.waiting, {leaf.path: _index_with(state, leaf, seats.values())})
     return replace(
         state,
         pending=replace(pending, waiting=waiting, waits_at=_with(pending.waits_at, seats)),
-        turns=replace(state.turns, fresh=_with(state.turns.fresh, seats)),
+        turns=replace(
+            state.turns,
+            fresh=_with(state.turns.fresh, seats),
+            awaiting=_with(state.turns.awaiting, {leaf.path: _with(awaiting, seats)}),
+        ),
         usage=replace(state.usage, tolerated=tolerated),
     )
 

@@ -33,6 +33,15 @@ def _ghost_promise(state: State) -> None:
     state.turns.promised.setdefault(QueuePath("root.a"), Promises()).add(AppId("ghost", "default"), 7, ONE)
 
 
+def _ghost_awaits(state: State) -> None:
+    seat = _ghost_turn(state).seat
+    state.turns.awaiting.setdefault(seat.key.queue, {})[seat.rank[-1]] = seat
+
+
+def _awaited_leaf_is_empty(state: State) -> None:
+    state.turns.awaiting[QueuePath("root.b")] = {}
+
+
 def _empty_group(state: State) -> None:
     state.pending.waiting[QueuePath("root.b")] = PendingIndex()
 
@@ -57,6 +66,9 @@ ADMISSION: list[Corruption] = [
         lambda state: state.turns.given.add((state.config.tree.root,), GHOST, ONE),
     ),
     ("turns.promised", "promised by turns", _ghost_promise),
+    ("turns.awaiting", "awaiting a turn of ghost", _ghost_awaits),
+    ("turns.awaiting", "awaiting a turn of uid-waiting", lambda state: state.turns.awaiting.clear()),
+    ("turns.awaiting", "leaves without asks that await a turn", _awaited_leaf_is_empty),
     ("turns.of", "turn of ghost", lambda state: state.turns.of.update({PodUid("ghost"): _ghost_turn(state)})),
     ("turns.unwoken", "unwoken of uid-waiting", lambda state: state.turns.unwoken.add(PodUid("uid-waiting"))),
     ("unguarded.placing", "unguarded index of uid-ungated", lambda state: state.unguarded.placing.clear()),
