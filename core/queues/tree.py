@@ -50,6 +50,16 @@ class QueueTree:
         """Queue of a path, in any case of letters (Q-12), or None."""
         return self._by_path.get(path) or self._by_path.get(path.lower())
 
+    def paths_of(self, path: str) -> Sequence[QueuePath]:
+        """Paths of a queue and of those above it; empty for an unknown queue."""
+        queue = self.get(path)
+        return queue.paths if queue is not None else ()
+
+    def chain_of(self, path: str) -> Sequence[Queue]:
+        """Queue of a path and those above it; empty for an unknown queue. Read only."""
+        queue = self.get(path)
+        return queue.chain if queue is not None else ()
+
     def leaves(self) -> Iterator[Queue]:
         """All leaves."""
         return (queue for queue in self if queue.is_leaf)

@@ -89,9 +89,11 @@ def find_changes(
         return Remedies(Remedy.OUT_OF_REACH, beyond=beyond)
     budget = Budget()
     try:
-        return (yield from _within(view, record, leaf, application, survey, budget))
+        found = yield from _within(view, record, leaf, application, survey, budget)
+        yield from budget.dismantle()
+        return found
     finally:
-        budget.dismantle()
+        budget.dismantle_now()
 
 
 def _within(

@@ -20,6 +20,8 @@ UNITS_AT_MOST = 10_000
 RACED_AT_MOST = 10_000
 """Units of work for one race. A pod behind two thousand others has its answer in a tenth of a second."""
 
+_UNITS_OF_DISMANTLING = 10
+
 Play = Generator[int, None, Trial | None]
 
 
@@ -35,8 +37,14 @@ class Budget:
         """True if nothing more is played."""
         return self.left <= 0
 
-    def dismantle(self) -> None:
-        """Drop the copied queues, which refer to themselves. The trials must not be read any more."""
+    def dismantle(self) -> Generator[int, None, None]:
+        """Drop the copied queues of one trial after another. The trials must not be read any more."""
+        while self.copies:
+            self.copies.pop().dismantle()
+            yield _UNITS_OF_DISMANTLING
+
+    def dismantle_now(self) -> None:
+        """Drop all copied queues, which refer to themselves. The trials must not be read any more."""
         for each in self.copies:
             each.dismantle()
 

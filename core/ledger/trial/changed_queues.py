@@ -1,6 +1,6 @@
 """Queues and limits as they would be after a change. The real ones are never changed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from core.ids import AppId, QueuePath
@@ -47,6 +47,26 @@ class ChangedQueues(QueueTree):
             return known
         queue = self._base.get(path)
         return self._copy(queue) if queue is not None else None
+
+    def paths_of(self, path: str) -> Sequence[QueuePath]:
+        """Paths of a queue and of those above it; empty for an unknown queue. Copies none."""
+        known = self._copies.get(path)
+        return known.paths if known is not None else self._base.paths_of(path)
+
+    def chain_of(self, path: str) -> Sequence[Queue]:
+        """Queue of a path and those above it, as they would be; empty for an unknown queue. Read only.
+
+        A queue that itself stays the same is not copied, so it is below queues that are not in the chain.
+        """
+        known = self._copies.get(path)
+        if known is not None:
+            return known.chain
+        queue = self._base.get(path)
+        if queue is None:
+            return ()
+        if queue.parent is None or self._changes(queue):
+            return self._copy(queue).chain
+        return (queue, *self._copy(queue.parent).chain)
 
     def _copy(self, queue: Queue) -> Queue:
         known = self._copies.get(queue.path)

@@ -1,6 +1,6 @@
 """Order of a trial. A branch is made when the order reaches it, since most trials reach few of them."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from core.ids import AppId, QueuePath
 from core.ledger.admission.backoff import is_left_out
@@ -17,6 +17,7 @@ from core.resource import Resource
 from core.workload.pending_index import PendingIndex
 
 _LEAVES_PER_UNIT = 10
+_UNITS_PER_STEP = 8
 
 
 class TrialOrdering:
@@ -39,9 +40,8 @@ class TrialOrdering:
         """Find the queues with asks. Units of work."""
         tree = self._state.config.tree
         for number, path in enumerate(self._indexes, 1):
-            leaf = tree.get(path)
-            if leaf is not None and self._indexes[path]:
-                self._asking.update(leaf.paths)
+            if self._indexes[path]:
+                self._asking.update(tree.paths_of(path))
             if number % _LEAVES_PER_UNIT == 0:
                 yield 1
         if self._asking:
@@ -53,28 +53,49 @@ class TrialOrdering:
         if measure is not None:
             branch.measure_by(measure)
         branch.expanded = not any(path in self._asking for path in queue.children)
-        branch.set_index(self._indexes.get(queue.path, PendingIndex()))
+        index = self._indexes.get(queue.path)
+        if index is not None:
+            branch.set_index(index)
         return branch
 
     def expand(self, branch: Branch) -> Iterator[int]:
-        """Make the branches of the children that may have headroom. Units of work, a step for each."""
-        branch.expanded, children = True, list[Branch]()
-        for path in list(branch.queue.children):
-            queue = self._state.config.tree.get(path) if path in self._asking else None
-            if queue is None:
+        """Make the branches of the children that may have headroom. Units of work."""
+        branch.expanded, children, units = True, list[Branch](), 0
+        for path in [each for each in branch.queue.children if each in self._asking]:
+            chain = self._state.config.tree.chain_of(path)
+            if not chain:
                 continue
-            child = self._branch(queue, branch)
-            if child.expanded and child.is_dead():
-                del self._branches[path]
-            else:
-                children.append(child)
-            yield 1
+            if not self._is_dead(chain):
+                child = self._child(path, branch)
+                if child is not None:
+                    children.append(child)
+            units += 1
+            if units == _UNITS_PER_STEP:
+                yield units
+                units = 0
         branch.set_children(children)
         for child in children if len(children) > 1 else ():
             _ = child.key
-            yield 1
+            units += 1
+            if units >= _UNITS_PER_STEP:
+                yield units
+                units = 0
+        if units:
+            yield units
         if not children and not self._indexes.get(branch.queue.path):
             branch.close()
+
+    def _child(self, path: QueuePath, above: Branch) -> Branch | None:
+        queue = self._state.config.tree.get(path)
+        return self._branch(queue, above) if queue is not None else None
+
+    def _is_dead(self, chain: Sequence[Queue]) -> bool:
+        """True for a leaf in which no size in demand has headroom. It is neither copied nor gets a branch."""
+        leaf = chain[0]
+        if any(path in self._asking for path in leaf.children):
+            return False
+        index, given = self._indexes.get(leaf.path), self._state.turns.given.queues
+        return index is None or all(self._found.lacks(chain, size, given) for size in index.sizes)
 
     def next_leaf(self) -> Branch | None:
         """First open leaf in the order, or a queue to expand; None for none."""
@@ -99,8 +120,8 @@ class TrialOrdering:
 
     def lacks(self, path: QueuePath, size: Resource) -> bool:
         """True if a leaf, or a queue above it, has no headroom for a size until the cycle ends."""
-        leaf = self._state.config.tree.get(path)
-        return leaf is None or self._found.lacks(leaf, size, self._state.turns.given.queues)
+        chain = self._state.config.tree.chain_of(path)
+        return not chain or self._found.lacks(chain, size, self._state.turns.given.queues)
 
     def compared(self) -> Iterator[Branch]:
         """Branches that were compared with others."""

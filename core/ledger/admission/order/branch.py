@@ -252,7 +252,7 @@ class Branch:
 
     def is_dead_for(self, size: Resource) -> bool:
         """True if the queue, or one above it, has no headroom for a size."""
-        return self._found.lacks(self.queue, size, self._state.turns.given.queues)
+        return self._found.lacks(self.queue.chain, size, self._state.turns.given.queues)
 
     def build(self) -> Iterator[None]:
         """File the applications whose asks may have headroom, one per step."""

@@ -1,13 +1,11 @@
 """Headroom for each size in demand, as a scheduling cycle has found it (CYC-4)."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 
 from core.ids import QueuePath
 from core.queues.headroom import shortfall
 from core.queues.queue import Queue
 from core.resource import Resource, Tally
-
-_NO_PATHS: Collection[QueuePath] = frozenset()
 
 
 class FoundHeadroom:
@@ -23,21 +21,22 @@ class FoundHeadroom:
         self._full: dict[Resource, set[QueuePath]] = {}
         self._open: dict[Resource, set[QueuePath]] = {}
 
-    def lacks(self, queue: Queue, size: Resource, given: Mapping[QueuePath, Tally]) -> bool:
+    def lacks(self, chain: Sequence[Queue], size: Resource, given: Mapping[QueuePath, Tally]) -> bool:
         """True if a leaf or a queue above it has no headroom for a size. ``given``: turns, by queue.
 
-        Cost: O(1) if known, else O(depth).
+        ``chain``: from the leaf up. Cost: O(1) if known, else O(depth).
         """
-        if queue.path in self._open.get(size, _NO_PATHS):
+        is_open = self._open.get(size)
+        if is_open is not None and chain[0].path in is_open:
             return False
         full = self._full.get(size)
         if full is not None:
-            for each in queue.chain:
+            for each in chain:
                 if each.path in full:
                     return True
-        short = shortfall(queue.chain, size, extra=given)
+        short = shortfall(chain, size, extra=given)
         if short is None:
-            self._open.setdefault(size, set()).add(queue.path)
+            self._open.setdefault(size, set()).add(chain[0].path)
         else:
             self._full.setdefault(size, set()).add(short.queue.path)
         return short is not None

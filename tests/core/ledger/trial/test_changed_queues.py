@@ -6,7 +6,7 @@ from core.ledger.trial.changed_queues import ChangedQueues, tree_after
 from core.queues.limit_state import LimitKey, LimitKind
 from core.queues.queue import Queue
 from core.queues.tree import QueueTree
-from core.resource import Resource
+from core.resource import Limit, Resource
 from core.workload.nodes.node import NodeFacts
 from tests.builders import make_partition, make_queue
 
@@ -55,6 +55,31 @@ def test_a_copy_shares_all_that_stays_the_same() -> None:
     assert twin.parent is not None
     assert twin.parent.max is not None
     assert twin.parent.max.get("vcore") == 4500
+
+
+def test_a_chain_is_that_of_the_copy_and_leaves_its_queue_uncopied() -> None:
+    base = tree()
+    known, changed = base.get("root.a.x"), ChangedQueues(base, Change((raised("root.a", 500),)))
+    assert known is not None
+    chain = changed.chain_of("root.a.x")
+    assert chain[0] is known
+    twin = changed.get("root.a.x")
+    assert twin is not None
+    assert chain[1:] == twin.chain[1:]
+    assert changed.chain_of("root.a.x") == twin.chain
+    assert changed.paths_of("root.a.x") == known.paths
+
+
+def test_a_chain_has_a_changed_queue_itself() -> None:
+    changed = ChangedQueues(tree(), Change((raised("root.a.x", 500),)))
+    assert changed.chain_of("root.a.x")[0].max == Limit({"vcore": 2500})
+
+
+def test_an_unknown_queue_has_no_chain_and_no_paths() -> None:
+    base = tree()
+    for each in (base, ChangedQueues(base, Change((raised("root.a", 500),)))):
+        assert not each.chain_of("root.c")
+        assert not each.paths_of("root.c")
 
 
 def test_without_a_change_the_tree_itself_stays() -> None:
