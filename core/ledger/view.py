@@ -27,7 +27,7 @@ from core.ledger.state.usage import Episode, OverMaxPlace
 from core.ledger.timers import next_due
 from core.ledger.trial.arrival import Arrival, arrived
 from core.ledger.trial.change import Change
-from core.ledger.trial.race import Race
+from core.ledger.trial.race.race import Race
 from core.ledger.trial.trial import Trial
 from core.queues.limit_state import LimitKey
 from core.queues.queue import Queue

@@ -51,6 +51,16 @@ class Counted(Amounts):
         """Amount of ``name``, or 0 if it is absent."""
         return self._amounts.get(name, 0)
 
+    def copied(self) -> dict[str, int]:
+        """Copy of the amounts by name."""
+        return self._amounts.copy()
+
+    def add_to(self, amounts: dict[str, int]) -> None:
+        """Add to plain amounts. Names whose amount is 0 are left out."""
+        for name, amount in self._amounts.items():
+            if amount:
+                amounts[name] = amounts.get(name, 0) + amount
+
 
 def in_name_order(amounts: Mapping[str, int]) -> dict[str, int]:
     """Copy amounts in the order of their names. An amount beyond 64 bits saturates."""

@@ -45,8 +45,9 @@ def order_key(
 
 def key_from(priority: int, own: object, submitted: float, app_id: AppId, *, by_priority: bool) -> OrderKey:
     """Sort key as from `order_key`. ``own``: usage shares, or the time of submission if no usage counts."""
-    front = (-priority, own) if by_priority else (own, -priority)
-    return (*front, submitted, app_id)
+    if by_priority:
+        return (-priority, own, submitted, app_id)
+    return (own, -priority, submitted, app_id)
 
 
 def usage_shares(used: Resource, guaranteed: Resource | None) -> tuple[float, ...]:

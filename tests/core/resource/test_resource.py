@@ -33,6 +33,12 @@ def lim(amounts: Plain) -> Limit | None:
 # --- what the types are ----------------------------------------------------------------------------
 
 
+def test_amounts_are_added_to_plain_ones_without_those_of_zero() -> None:
+    amounts = Resource({"memory": 1, "gpu": 2}).copied()
+    Resource({"gpu": 3, "pods": 0, "vcore": 4}).add_to(amounts)
+    assert amounts == {"memory": 1, "gpu": 5, "vcore": 4}
+
+
 def test_an_absent_name_is_zero_in_a_resource_and_unlimited_in_a_limit() -> None:
     assert Resource({"memory": 1}).get("gpu") == 0
     assert Tally({"memory": 1}).get("gpu") == 0

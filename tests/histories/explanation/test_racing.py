@@ -11,7 +11,7 @@ from core.decisions.explanation.playing import raised, resized
 from core.ids import PodUid
 from core.ledger.trial.change import NO_CHANGE, Change
 from core.ledger.trial.figures import Figures, figures_of
-from core.ledger.trial.places import Place
+from core.ledger.trial.race.places import Place
 from core.queues.limit_state import LimitKey, LimitKind, limits_of_ask
 from core.queues.spec import PartitionSpec
 from core.workload.nodes.node import NodeFacts

@@ -356,3 +356,14 @@ def test_an_application_backs_off_when_so_many_of_its_asks_found_no_node(
         ledger.apply(on.TimePassed(), now=START + 10)
         (effect,) = ledger.apply(on.CycleDue(), now=START + 10)
         assert getattr(effect, "uid", "") == small.uid
+
+
+def test_a_reader_follows_the_nodes_and_counts_its_own_work() -> None:
+    capacity = FreeCapacity()
+    capacity.add_node(make_node("n1", cpu=1000))
+    reader, size = capacity.reading(), Resource({"vcore": 1000})
+    nodes = {NodeName("n1"): make_node("n1", cpu=1000)}
+    assert reader.tightest(size, ANYWHERE, nodes) == "n1"
+    assert (reader.work > 0, capacity.work) == (True, 0)
+    capacity.take(NodeName("n1"), size)
+    assert reader.tightest(size, ANYWHERE, nodes) is None

@@ -1,88 +1,30 @@
-"""Queues and applications of a race: their amounts as plain integers, and their places in the order.
+"""Queues of a race: their amounts as plain integers, and their places in the order.
 
 The order is that of `core.ledger.admission.order`: queues by priority and share, applications by the policy
 of their leaf, asks by rank.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush, heapreplace
 
 from core.ids import QueuePath
 from core.ledger.admission.order.keys import priority_in_turn
 from core.ledger.state.state import State
+from core.ledger.trial.race.applications import Runner, count_down, without
 from core.queues.ordering import Key, order_key
 from core.queues.priority import exported
-from core.queues.properties import SortPolicy
 from core.queues.queue import NO_PRIORITY, Queue
 from core.resource import Resource, more_of
-from core.workload.application import Application
-from core.workload.ask import Rank
-from core.workload.ordering import OrderKey, key_from, usage_shares
-from core.workload.pending_index import Kind
-from core.workload.promises import NO_PROMISES, NO_TURNS
+from core.workload.ordering import OrderKey
+from core.workload.promises import NO_PROMISES
 
-_NONE = Resource({})
+Bounds = Mapping[QueuePath, frozenset[str]]
+"""Resources whose limits are lifted, by queue."""
 
-Bounds = Collection[tuple[QueuePath, str]]
-"""Limits that are lifted: a queue and a resource."""
+Measure = tuple[str, int, bool]
+"""Denominator of the share of a resource, with True if it is the cap of a lifted limit."""
 
-
-class Runner:
-    """An application of a leaf, with the asks that it may still have turns for."""
-
-    __slots__ = (
-        "_asked",
-        "_is_fair",
-        "_leaf",
-        "_priority",
-        "_used",
-        "application",
-        "asks",
-        "at",
-        "filed",
-        "key",
-    )
-
-    def __init__(
-        self, state: State, application: Application, leaf: Queue, asks: list[tuple[Rank, Kind]]
-    ) -> None:
-        self.application = application
-        self._leaf = leaf
-        #: Asks in their order, and the number of those behind it.
-        self.asks = asks if len(asks) == 1 else sorted(asks)
-        self.at = 0
-        #: Number of the valid place in the order.
-        self.filed = 0
-        promises = state.turns.promised.get(leaf.path, NO_PROMISES)
-        promised = promises.applications.get(application.id, NO_TURNS)
-        self._asked = _without(application.asked, promised.asked)
-        self._is_fair = leaf.properties.sort_policy is SortPolicy.FAIR
-        self._used = application.used.as_resource() + promised.used.as_resource() if self._is_fair else _NONE
-        self._priority = max(self._asked, default=NO_PRIORITY)
-        self.key = self._key()
-
-    @property
-    def has_more(self) -> bool:
-        """True if it has asks left."""
-        return self.at < len(self.asks)
-
-    def note_turn(self, priority: int, size: Resource) -> bool:
-        """Count a turn. True if it may have changed the place of the application (SORT-5)."""
-        _count_down(self._asked, priority)
-        best = self._priority if self._priority in self._asked else max(self._asked, default=NO_PRIORITY)
-        if self._is_fair:
-            self._used = self._used + size
-        elif best == self._priority:
-            return False
-        self._priority = best
-        self.key = self._key()
-        return True
-
-    def _key(self) -> OrderKey:
-        of, leaf = self.application, self._leaf
-        own = usage_shares(self._used, leaf.guaranteed) if self._is_fair else of.submitted
-        by_priority = leaf.properties.sort_by_priority
-        return key_from(self._priority, own, of.submitted, of.id, by_priority=by_priority)
+_NO_NAMES = frozenset[str]()
 
 
 class Place:
@@ -126,27 +68,25 @@ class Place:
         self.above = above
         self.chain: tuple[Place, ...] = (self, *(above.chain if above is not None else ()))
         self.held = self._held_at_first = _held(state, queue)
+        lifted_here = lifted.get(queue.path, _NO_NAMES)
         #: Caps that may bind before all that asks here or below has its turn.
-        self._caps = {
-            name: cap
-            for name, cap in (queue.max.items() if queue.max is not None else ())
-            if (queue.path, name) not in lifted and not _suffices(queue, name, cap)
-        }
+        self._caps = _caps(queue, lifted_here)
         over = above._capped if above is not None else ()
         #: Places of the chain with such a cap.
         self._capped: tuple[Place, ...] = (self, *over) if self._caps else over
-        self.fair_max = _overlaid(queue, above, lifted)
+        self.fair_max = _overlaid(queue, above, lifted_here)
         self._measures = _measures(queue, self.fair_max)
         #: Demand, with all that the race's own turns take and what is held at first; None until it is read.
         self._wanted: dict[str, int] | None = None
         #: Queues below it that have been reached.
         self.children: tuple[Place, ...] = ()
-        self._by_path: dict[QueuePath, Place] = {}
-        self._ranks: list[tuple[Key, QueuePath]] = []
+        # A leaf never has any. `set_children` replaces both.
+        self._by_path: dict[QueuePath, Place] = _NO_PLACES
+        self._ranks: list[tuple[Key, QueuePath]] = _NO_RANKS
         self._runners: list[tuple[OrderKey, int, Runner]] = []
         self._open_below = self.compared = 0
         promises = state.turns.promised.get(queue.path, NO_PROMISES)
-        self._asked = _without(queue.asked, promises.asked)
+        self._asked = without(queue.asked, promises.asked)
         self._others = self._priority_of_others()
         self._by_priority = above is None or above.queue.properties.sort_by_priority
         self.open, self.built, self.expanded = True, False, not queue.children
@@ -240,15 +180,13 @@ class Place:
 
     def count(self, priority: int, size: Resource) -> None:
         """Count a turn in this leaf and above it."""
-        _count_down(self._asked, priority)
-        amounts, moved = size.items(), priority not in self._asked
+        count_down(self._asked, priority)
+        moved = priority not in self._asked
         for place in self.chain:
             held = place.held
             if held is place._held_at_first:
-                held = place.held = dict(held)
-            for name, amount in amounts:
-                if amount:
-                    held[name] = held.get(name, 0) + amount
+                held = place.held = held.copy()
+            size.add_to(held)
             moved = place._note_change(moved=moved)
 
     @property
@@ -329,7 +267,7 @@ class Place:
         """Drop the references to the places above and below, and to itself."""
         self.above = None
         self.chain = self._capped = self.children = ()
-        self._by_path.clear()
+        self._by_path = _NO_PLACES
 
     # -- applications of a leaf ------------------------------------------------------------------------------
 
@@ -348,12 +286,25 @@ class Place:
         return None
 
 
+_NO_PLACES: dict[QueuePath, Place] = {}
+_NO_RANKS: list[tuple[Key, QueuePath]] = []
+
+
 def _held(state: State, queue: Queue) -> dict[str, int]:
-    held = dict(queue.allocated.items())
-    for part in (queue.reserved, state.turns.given.of(queue)):
-        for name, amount in part.items():
-            held[name] = held.get(name, 0) + amount
+    held, given = queue.allocated.copied(), state.turns.given.queues.get(queue.path)
+    if queue.reserved:
+        queue.reserved.add_to(held)
+    if given is not None:
+        given.add_to(held)
     return held
+
+
+def _caps(queue: Queue, lifted: frozenset[str]) -> dict[str, int]:
+    caps: dict[str, int] = {}
+    for name, cap in queue.max.items() if queue.max is not None else ():
+        if name not in lifted and not _suffices(queue, name, cap):
+            caps[name] = cap
+    return caps
 
 
 def _suffices(queue: Queue, name: str, cap: int) -> bool:
@@ -361,39 +312,33 @@ def _suffices(queue: Queue, name: str, cap: int) -> bool:
     return queue.allocated.get(name) + queue.reserved.get(name) + queue.pending.get(name) <= cap
 
 
-def _overlaid(queue: Queue, above: Place | None, lifted: Bounds) -> dict[str, tuple[int, bool]] | None:
+def _overlaid(queue: Queue, above: Place | None, lifted: frozenset[str]) -> list[Measure] | None:
     """Denominators of shares: the cluster's size, overlaid by each max on the way down (QUO-6).
 
-    Each with True if it is the cap of a lifted limit.
+    Read only, since a queue without a max has that of the one above it.
     """
-    if queue.max is None or (above is not None and above.fair_max is None):
-        return above.fair_max if above is not None else None
-    own = {name: (cap, (queue.path, name) in lifted) for name, cap in queue.max.items()}
-    return {**above.fair_max, **own} if above is not None and above.fair_max else own
+    over = above.fair_max if above is not None else None
+    if queue.max is None or (above is not None and over is None):
+        return over
+    overlaid = over.copy() if over is not None else []
+    for name, cap in queue.max.items():
+        at = 0
+        while at < len(overlaid) and overlaid[at][0] != name:
+            at += 1
+        measure = name, cap, name in lifted
+        if at < len(overlaid):
+            overlaid[at] = measure
+        else:
+            overlaid.append(measure)
+    return overlaid
 
 
-def _measures(queue: Queue, fair_max: dict[str, tuple[int, bool]] | None) -> list[tuple[str, int, bool]]:
-    """Measure of each resource: the guarantee, else the fair max (SORT-3), with True for a lifted one."""
+def _measures(queue: Queue, fair_max: list[Measure] | None) -> list[Measure]:
+    """Measure of each resource: the guarantee, else the fair max (SORT-3). Read only."""
     due = queue.guaranteed
-    found = [(name, due.get(name), False) for name in due.names()] if due is not None else []
-    for name, (cap, is_lifted) in fair_max.items() if fair_max is not None else ():
-        if due is None or name not in due:
-            found.append((name, cap, is_lifted))
+    if due is None:
+        return fair_max if fair_max is not None else []
+    found: list[Measure] = [(name, amount, False) for name, amount in due.items()]
+    if fair_max is not None:
+        found += [each for each in fair_max if each[0] not in due]
     return found
-
-
-def _without(asked: dict[int, int], promised: dict[int, int]) -> dict[int, int]:
-    """Numbers of asks by priority that have no turn."""
-    if not promised:
-        return dict(asked)
-    return {
-        each: count - promised.get(each, 0) for each, count in asked.items() if count > promised.get(each, 0)
-    }
-
-
-def _count_down(asked: dict[int, int], priority: int) -> None:
-    left = asked.get(priority, 0) - 1
-    if left > 0:
-        asked[priority] = left
-    else:
-        asked.pop(priority, None)

@@ -6,7 +6,7 @@ gives up.
 """
 
 import sys
-from collections.abc import Collection, Generator
+from collections.abc import Collection, Generator, Sequence
 
 from core.ids import ROOT, AppId, QueuePath
 from core.instants import has_come
@@ -17,26 +17,29 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import Seat
 from core.ledger.state.state import State
 from core.ledger.trial.figures import Figures
-from core.ledger.trial.places import Place, Runner
+from core.ledger.trial.race.applications import Runner
+from core.ledger.trial.race.places import Place
 from core.queues.limit_state import LimitKey, LimitKind
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
 from core.queues.users.limits import entry_for
 from core.resource import Resource
 from core.workload.application import Application
-from core.workload.ask import Rank, Waiting
+from core.workload.ask import Rank
 from core.workload.nodes.affinity import admits
 from core.workload.nodes.free_capacity import Undecided
 from core.workload.nodes.node import NodeFacts
-from core.workload.pending_index import Kind, PendingIndex
-from core.workload.promises import NO_PROMISES, NO_TURNS, Promises
+from core.workload.pending_index import Kind
 
 _TURNS_PER_STEP = 8
 _UNITS_PER_TURN = 2
 _LEAVES_PER_UNIT = 10
 _APPLICATIONS_PER_UNIT = 4
+_APPLICATIONS_PER_STEP = 32
+_ASKS_PER_UNIT = 100
 _COMPARED_PER_TURN = 20
 _PARTED_PER_UNIT = 10
+_UNITS_PER_STEP = 8
 
 
 class _Unusual(Exception):
@@ -60,9 +63,8 @@ class Race:
         self._record = record
         self._node = node
         self._plain = all(each.kind is LimitKind.QUEUE and each.resource for each in lifted)
-        self._lifted = {(each.path, each.resource) for each in lifted}
-        self._lifted |= {(ROOT, name) for name in node.allocatable.names()}
-        self._free = state.usage.free_capacity.fork()
+        self._lifted = _by_queue(lifted, node)
+        self._free = state.usage.free_capacity.reading()
         self._taken: set[Kind] = set()
         self._asking: set[QueuePath] = set()
         #: Asks that were served first, by application.
@@ -87,16 +89,11 @@ class Race:
             self.figures = self._figures(self._at)
 
     def _find_asking(self) -> Generator[int, None, None]:
-        for number, (path, index) in enumerate(list(self._state.pending.waiting.items()), 1):
-            leaf = self._state.config.tree.get(path)
-            if leaf is not None and index and leaf.asked != self._promises_of(path).asked:
-                self._asking.update(leaf.paths)
+        state = self._state
+        for number, path in enumerate(list(state.turns.awaiting), 1):
+            self._asking.update(state.config.tree.paths_of(path))
             if number % _LEAVES_PER_UNIT == 0:
                 yield 1
-
-    def _promises_of(self, leaf: QueuePath) -> Promises:
-        """Turns of a leaf. Where they are as many as its asks of each priority, all its asks have one."""
-        return self._state.turns.promised.get(leaf, NO_PROMISES)
 
     def _figures(self, leaf: Place) -> Figures:
         used = {
@@ -173,52 +170,66 @@ class Race:
         """Make the places of the children that may have headroom."""
         if place.expanded:
             return
-        children = []
+        children, units = [], 0
         for path in [each for each in place.queue.children if each in self._asking]:
             queue = self._state.config.tree.get(path)
             if queue is None:
                 raise _Unusual
             child = self._place(queue, place)
-            index = self._state.pending.waiting.get(path, PendingIndex())
-            if not child.expanded or not all(child.lacks(size) for size in index.sizes):
+            if not child.expanded or self._has_headroom(child):
                 children.append(child)
-            yield 1
+            units += 1
+            if units == _UNITS_PER_STEP:
+                yield units
+                units = 0
         place.set_children(children)
+        if units:
+            yield units
+
+    def _has_headroom(self, leaf: Place) -> bool:
+        """True if a leaf has headroom for the size of some ask in it."""
+        index = self._state.pending.waiting.get(leaf.queue.path)
+        return index is not None and not all(leaf.lacks(size) for size in index.sizes)
 
     def _build(self, leaf: Place) -> Generator[int, None, None]:
         """File the applications of a leaf whose asks may have headroom."""
         leaf.built = True
         if leaf.queue.properties.sort_policy is SortPolicy.STATE_AWARE:
             raise _Unusual
-        index = self._state.pending.waiting.get(leaf.queue.path, PendingIndex())
-        are_counted, promises = _are_counted(leaf.queue), self._promises_of(leaf.queue.path).applications
-        for number, (app_id, lines) in enumerate(list(index.by_application.items()), 1):
-            application = self._state.applications.known.get(app_id)
-            # Most applications of a burst have turns for all their asks.
-            if application is not None and application.asked != promises.get(app_id, NO_TURNS).asked:
-                asks = self._asks_of(app_id, leaf, lines)
-                if asks and not backs_off(self._state, application):
-                    self._check_start(application, leaf.queue, are_counted)
-                    leaf.file(self._runner(application, leaf.queue, asks))
-            if number % _APPLICATIONS_PER_UNIT == 0:
+        state, path = self._state, leaf.queue.path
+        index, awaiting = state.pending.waiting.get(path), state.turns.awaiting.get(path)
+        units = 1 + (len(index.by_application) // _APPLICATIONS_PER_UNIT if index is not None else 0)
+        asks: dict[AppId, list[Seat]] = {}
+        for number, seat in enumerate(list(awaiting.values()) if awaiting is not None else (), 1):
+            if not leaf.lacks(seat.key.size):
+                asks.setdefault(seat.key.app, []).append(seat)
+            if number % _ASKS_PER_UNIT == 0:
                 yield 1
-        yield 1
+        are_counted = _are_counted(leaf.queue)
+        for number, (app_id, seats) in enumerate(asks.items(), 1):
+            application = state.applications.known.get(app_id)
+            if application is not None and not backs_off(state, application):
+                self._file(leaf, application, seats, are_counted)
+            if number % _APPLICATIONS_PER_STEP == 0:
+                yield units
+                units = 0
+        if units:
+            yield units
 
-    def _asks_of(self, app_id: AppId, leaf: Place, lines: dict[Kind, Waiting]) -> list[tuple[Rank, Kind]]:
-        """Asks of an application that have no turn and may have headroom."""
-        turns, asks = self._state.turns.of, list[tuple[Rank, Kind]]()
-        for kind, waiting in lines.items():
-            if not leaf.lacks(kind[0]):
-                asks += [(rank, kind) for rank in waiting if rank[-1] not in turns]
-        served = self._served.get(app_id) if self._served else None
-        if served is None:
-            return asks
-        uids = {seat.rank[-1] for seat in served}
-        return [each for each in asks if each[0][-1] not in uids]
+    def _file(self, leaf: Place, application: Application, asks: list[Seat], are_counted: bool) -> None:
+        """File an application at its place, with its asks that have no turn and may have headroom."""
+        served = self._served.get(application.id, ()) if self._served else ()
+        if served:
+            asks = [each for each in asks if each not in served]
+        if asks:
+            self._check_start(application, leaf.queue, are_counted)
+            leaf.file(self._runner(application, leaf.queue, asks, served))
 
-    def _runner(self, application: Application, leaf: Queue, asks: list[tuple[Rank, Kind]]) -> Runner:
+    def _runner(
+        self, application: Application, leaf: Queue, asks: list[Seat], served: Sequence[Seat]
+    ) -> Runner:
         runner = Runner(self._state, application, leaf, asks)
-        for seat in self._served.get(application.id, ()):
+        for seat in served:
             runner.note_turn(-seat.rank[0], seat.key.size)
         return runner
 
@@ -240,18 +251,19 @@ class Race:
         if runner is None:
             leaf.close()
             return 1
-        rank, (size, constraints) = runner.asks[runner.at]
-        record = self._state.pods.records.get(rank[-1])
+        seat, state = runner.asks[runner.at], self._state
+        key, rank = seat.key, seat.rank
+        uid, size = rank[-1], key.size
         runner.at += 1
         if leaf.lacks(size):
-            if rank[-1] == self._record.uid:
+            if uid == self._record.uid:
                 raise _Unusual
             return 1
-        seat = self._state.pending.waits_at.get(rank[-1])
-        if record is None or seat is None or not _is_at(seat, leaf.queue.path, size, rank):
+        record, at = state.pods.records.get(uid), state.pending.waits_at.get(uid)
+        if record is None or not (at is seat or at == seat):
             return 1
-        if record.uid not in self._state.turns.of and self._is_checked(record):
-            self._check_node((size, constraints), record)
+        if uid not in state.turns.of and self._is_checked(record):
+            self._check_node((size, key.constraints), record)
             self._count(leaf, record, rank, size, runner)
         return 1
 
@@ -326,7 +338,9 @@ def _are_counted(leaf: Queue) -> bool:
     return any(each.max_applications or each.closed is not None for each in leaf.chain)
 
 
-def _is_at(seat: Seat, path: QueuePath, size: Resource, rank: Rank) -> bool:
-    """True if an ask still waits in a leaf with a size and a rank."""
-    key = seat.key
-    return seat.rank == rank and key.queue == path and key.size == size
+def _by_queue(lifted: Collection[LimitKey], node: NodeFacts) -> dict[QueuePath, frozenset[str]]:
+    """Resources whose limits are lifted, by queue. A new node lifts the size of the cluster."""
+    found = {ROOT: frozenset(node.allocatable.names())}
+    for each in lifted:
+        found[each.path] = found.get(each.path, frozenset()) | {each.resource}
+    return found

@@ -1,0 +1,1 @@
+"""Race: turns before an ask, counted with plain integers."""
