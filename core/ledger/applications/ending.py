@@ -19,6 +19,7 @@ from core.ledger.applications.lifecycle import fire, remove
 from core.ledger.applications.membership import take_out
 from core.ledger.applications.placement import check, place
 from core.ledger.applications.rejection import MARKED_APART, mark_failed
+from core.ledger.applications.timeouts.due import judge_later
 from core.ledger.applications.timeouts.records import placed_at, withdraw_record
 from core.ledger.effects import DeletePod, EvictPod
 from core.ledger.gangs.release import AGAIN, delete, release
@@ -154,6 +155,8 @@ def note_ended(state: State, event: on.PodEvicted) -> None:
 def _begin(state: State, application: Application) -> Rounds:
     """End an application. Its pending pods wait from now on."""
     application.ends = True
+    # The state of a rejected application stays as it is.
+    judge_later(state, application.id)
     fire(state, application, Move.END)
     if application.queue is None:
         place(state, application)

@@ -10,6 +10,7 @@ from core.ledger.effects import DeletePod, EvictPod, MarkFailed, WriteRecord
 from core.ledger.ledger import Ledger
 from core.ledger.outcomes import Purpose
 from core.ledger.settings import LedgerSettings
+from core.workload.ending import Ending
 from core.workload.states import AppState
 from tests.builders import AGENTS, OF_AGENTS, START, drifts, make_ledger, make_partition, make_pod, make_queue
 
@@ -164,3 +165,20 @@ def test_an_application_of_exempt_pods_leaves_no_timer() -> None:
         assert removed(ledger, on.TimePassed(), at=at) == []
         assert drifts(ledger) == []
     assert [each.queue for each in ledger.view.applications()] == ["root.a"]
+
+
+@pytest.mark.rule("ACT-20", "ACT-41")
+def test_an_order_about_a_rejected_application_with_a_record_leaves_no_timer() -> None:
+    """Its queue is gone after a restart. Its record tells when its time would be over."""
+    ledger = make_ledger(TIMED, settings=LedgerSettings(records_protected=True), listed=False)
+    text = f'{{"ends":{START + 600}}}'
+    pod = make_pod("first", queue="root.gone", created=START, running_since=SINCE, execution=text)
+    ledger.apply(on.PodObserved(pod), now=START + 1)
+    ledger.apply(on.PodsListed(frozenset({pod.uid})), now=START + 1)
+    found = ledger.view.application(APP)
+    assert found is not None
+    assert (found.state, found.running_since) == (AppState.REJECTED, START)
+    assert ledger.view.next_due() is not None
+    order = Ending("ann", START + 2, START + 600, START, "root")
+    assert removed(ledger, on.ActionsRead({}, {APP: order}), at=2) == ["first"]
+    assert drifts(ledger) == []
