@@ -156,14 +156,13 @@ def filtered(ledger: Ledger, uid: str, *, now: float, effects: list[Effect] | No
 
     ``effects`` is extended by what the events have as effects, which nobody carries out without it.
     """
-    asked, effects = on.FilterCalled(PodUid(uid)), [] if effects is None else effects
     record = ledger.view.pod(PodUid(uid))
     if record is not None and record.placement.waits_bind:
-        effects += ledger.apply(asked, now=now)
+        _apply(ledger, on.FilterCalled(PodUid(uid)), now, effects)
     verdict = decide_admission(ledger.view, PodUid(uid), now=now)
     if not isinstance(verdict, Admitted | Refused):
-        effects += ledger.apply(asked, now=now)
-    effects += _applied(ledger, verdict, now)
+        _apply(ledger, on.FilterCalled(PodUid(uid)), now, effects)
+    _keep(ledger, verdict, now, effects)
     return verdict
 
 
@@ -172,14 +171,20 @@ def bind_called(
 ) -> Binding:
     """A bind call as in the engine, up to the POST. ``effects`` as of `filtered`."""
     verdict = decide_binding(ledger.view, PodUid(uid), NodeName(node), now=now)
-    effects = [] if effects is None else effects
-    effects += _applied(ledger, verdict, now)
+    _keep(ledger, verdict, now, effects)
     return verdict
 
 
-def _applied(ledger: Ledger, verdict: Admission | Binding, now: float) -> list[Effect]:
-    events = verdict.events if isinstance(verdict, Admitted | Refused | BindNow | BindWaits) else ()
-    return [effect for event in events for effect in ledger.apply(event, now=now)]
+def _keep(ledger: Ledger, verdict: Admission | Binding, now: float, effects: list[Effect] | None) -> None:
+    if isinstance(verdict, Admitted | Refused | BindNow | BindWaits):
+        for event in verdict.events:
+            _apply(ledger, event, now, effects)
+
+
+def _apply(ledger: Ledger, event: on.Event, now: float, effects: list[Effect] | None) -> None:
+    found = ledger.apply(event, now=now)
+    if effects is not None:
+        effects += found
 
 
 def woken(ledger: Ledger, *, now: float, slices: int = 50) -> list[str]:

@@ -169,7 +169,7 @@ def test_an_application_of_exempt_pods_leaves_no_timer() -> None:
 
 @pytest.mark.rule("ACT-20", "ACT-41")
 def test_an_order_about_a_rejected_application_with_a_record_leaves_no_timer() -> None:
-    """Its queue is gone after a restart. Its record tells when its time would be over."""
+    """After a restart no queue takes it. A record tells when its time would be over."""
     ledger = make_ledger(TIMED, settings=LedgerSettings(records_protected=True), listed=False)
     text = f'{{"ends":{START + 600}}}'
     pod = make_pod("first", queue="root.gone", created=START, running_since=SINCE, execution=text)
