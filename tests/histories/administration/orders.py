@@ -240,7 +240,9 @@ class History:
             if life is not None:
                 found = self.lives[application.id] = copy(life)
                 found.application = application
-                found.steady = found.steady and self.cluster.settings.records_protected
+                # Without a limit nothing was recorded.
+                is_recorded = self.cluster.settings.records_protected and found.least is not NEVER
+                found.steady = found.steady and is_recorded
 
     def tidy(self) -> None:
         """Remove entries that are over, as the server does. An order stays while pods of its time run."""
