@@ -27,7 +27,7 @@ from extender.rest.members import encoded
 from extender.rest.model.explanations import Explanation, ObjectName, StoryEntry
 from extender.rest.projection.explanations import Reader, members_of, pod_of
 from extender.rest.projection.units import moment_text
-from extender.views.journal import StoryLine
+from extender.views.story_line import StoryLine
 
 AT_ONCE = 2
 """Explanations that are made concurrently."""

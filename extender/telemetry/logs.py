@@ -10,6 +10,7 @@ import msgspec
 import structlog
 
 from core.ids import PodUid
+from extender.telemetry.decided import Decided
 
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 
@@ -42,21 +43,6 @@ def configure_logs(stream: TextIO | None = None, *, debug: bool = False) -> Logg
     )
     logger: Logger = structlog.get_logger()
     return logger
-
-
-class Decided(msgspec.Struct):
-    """A decision's line. ``timestamp`` is filled in when the line is written."""
-
-    verb: str
-    code: str
-    detail: str
-    namespace: str
-    pod: str
-    uid: str
-    application: str
-    timestamp: str = ""
-    event: str = "decision"
-    level: str = "info"
 
 
 PODS = 20_000

@@ -14,7 +14,8 @@ from core.ledger import events as on
 from core.ledger.audit.drift import Drift
 from core.ledger.outcomes import EvictionOutcome
 from core.ledger.pods.record import PodRecord
-from extender.telemetry.logs import Decided, DecisionLog, LastVerdicts, Logger
+from extender.telemetry.decided import Decided
+from extender.telemetry.logs import DecisionLog, LastVerdicts, Logger
 from extender.telemetry.metrics import Metrics
 from extender.views.journal import Journal
 from extender.views.recent_plans import RecentPlans

@@ -32,7 +32,8 @@ class Lead(Protocol):
 class NoLease:
     """The right to admit if no Lease is configured: the only instance always has it."""
 
-    held, problem = True, ""
+    held = True
+    problem = ""
 
     async def confirm(self) -> bool:
         """Return True."""

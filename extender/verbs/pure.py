@@ -29,6 +29,7 @@ from extender.verbs.confirmation import Confirmation
 from extender.verbs.faults import CallFault, NotReady, Unconfirmed
 from extender.verbs.leading import Lead, NoLease, NotLeading, fenced
 from extender.wire.calls import extender_v1 as v1
+from extender.wire.calls.bodies import PodHead
 from extender.wire.calls.refusal_cache import RefusalCache
 from extender.wire.translate import pod_from, version_from
 
@@ -144,7 +145,7 @@ class PureVerbs:
         named = {NodeName(node): [PodUid(uid) for uid in each.uids] for node, each in request.victims.items()}
         return {node: request.victims[node] for node in self._engine.unprotected(uid, named)}
 
-    def _is_ours(self, pod: v1.PodHead, raw_pod: bytes) -> bool:
+    def _is_ours(self, pod: PodHead, raw_pod: bytes) -> bool:
         """True if queues decide about this pod. A version that no watch has shown is learned from the body.
 
         Raises `NotReady` if the caches are not synced and the pod is, or may be, managed.

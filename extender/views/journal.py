@@ -1,13 +1,11 @@
 """Stories of pods: recent events and decisions, bounded in memory (F-22)."""
 
-import sys
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache
 
-import msgspec
-
 from core.ids import PodUid
+from extender.views.story_line import StoryLine
 
 PODS = 20_000
 """Pods with a story."""
@@ -21,24 +19,10 @@ BYTES = 64 * 2**20
 TEXT = 1_000
 """Characters of a line. A longer one is cut."""
 
-# Bytes of a story without lines and of a line without texts, including references to them.
-_STORY, _LINE = 400, 120
+# Bytes of a story without lines, including references to it.
+_STORY = 400
 # Most lines have texts that occurred before. Equal texts share an object.
 _SHARED = 4096
-
-
-class StoryLine(msgspec.Struct, frozen=True, gc=False):
-    """A line of a story. ``at``: seconds since the epoch. ``times``: number of repetitions in a row."""
-
-    at: float
-    what: str
-    detail: str
-    times: int = 1
-
-    @property
-    def bytes(self) -> int:
-        """Memory of a line, at most."""
-        return _LINE + sys.getsizeof(self.what) + sys.getsizeof(self.detail)
 
 
 class Journal:

@@ -317,9 +317,9 @@ def _broke_off(status: PodStatus) -> bool:
     )
 
 
-POD = msgspec.json.Decoder(WirePod)
-NODE = msgspec.json.Decoder(WireNode)
-NAMESPACE = msgspec.json.Decoder(WireNamespace)
-BUDGET = msgspec.json.Decoder(WireBudget)
-DAEMON_SET = msgspec.json.Decoder(WireDaemonSet)
-PRIORITY_CLASS = msgspec.json.Decoder(WirePriorityClass)
+POD: msgspec.json.Decoder[WirePod] = msgspec.json.Decoder(WirePod)
+NODE: msgspec.json.Decoder[WireNode] = msgspec.json.Decoder(WireNode)
+NAMESPACE: msgspec.json.Decoder[WireNamespace] = msgspec.json.Decoder(WireNamespace)
+BUDGET: msgspec.json.Decoder[WireBudget] = msgspec.json.Decoder(WireBudget)
+DAEMON_SET: msgspec.json.Decoder[WireDaemonSet] = msgspec.json.Decoder(WireDaemonSet)
+PRIORITY_CLASS: msgspec.json.Decoder[WirePriorityClass] = msgspec.json.Decoder(WirePriorityClass)

@@ -25,7 +25,7 @@ from e2e.bench.worlds.report import show
 from e2e.bench.worlds.rig import Rig, rig
 from e2e.programs.compiled import is_compiled
 from extender.kube.effects.bodies import open_body, pod_path
-from extender.kube.watch.feeds import pod_reflector
+from extender.kube.watch.pods import pod_reflector
 from extender.kube.watch.reflector import Reflector
 from extender.queueconfig.load import load_document
 from extender.rest.memory.memory import RestMemory

@@ -24,6 +24,7 @@ from extender.kube.connection.api import (
     Transport,
     error_from,
 )
+from extender.kube.watch.pages import Page, event_from, identified_from, page_from
 from extender.kube.watch.reporting import Reporter, Silence
 from extender.kube.watch.sieve import Sieve
 
@@ -67,31 +68,9 @@ class Sink(Protocol[T_contra]):
         """Take the keys of a complete list, after its items. Any other known item has been deleted."""
 
 
-class _ListMeta(msgspec.Struct):
-    resource_version: str = msgspec.field(default="", name="resourceVersion")
-    next: str = msgspec.field(default="", name="continue")
-
-
-class _Page(msgspec.Struct):
-    metadata: _ListMeta
-    items: list[msgspec.Raw] | None = None
-
-
-class _Event(msgspec.Struct):
-    type: str
-    object: msgspec.Raw
-
-
-class _Identified(msgspec.Struct):
-    metadata: ObjectMeta
-
-
-_page_from = msgspec.json.Decoder(_Page).decode
-_event_from = msgspec.json.Decoder(_Event).decode
 _STARTS = tuple(
     (f'{{"type":"{kind}","object":'.encode(), kind) for kind in ("MODIFIED", "ADDED", "DELETED", "BOOKMARK")
 )
-_identified_from = msgspec.json.Decoder(_Identified).decode
 
 
 class Reflector(Generic[T]):
@@ -268,11 +247,11 @@ class Reflector(Generic[T]):
                 return found, keys, page.metadata.resource_version
             params["continue"] = page.metadata.next
 
-    async def _page(self, params: Mapping[str, str]) -> _Page:
+    async def _page(self, params: Mapping[str, str]) -> Page:
         body = await self._client.get(self._path, params, timeout=self._page_timeout)
         self.last_heard = self._clock()
         try:
-            page = _page_from(body)
+            page = page_from(body)
         except ValueError as error:
             raise MalformedAnswer(f"list of {self.kind}: {error}") from error
         if not page.metadata.resource_version:
@@ -347,7 +326,7 @@ class Reflector(Generic[T]):
                 if meta is not None:
                     return kind, raw, meta
         try:
-            event = _event_from(line)
+            event = event_from(line)
         except ValueError as error:
             raise MalformedAnswer(f"watch of {self.kind}: {error}") from error
         raw = bytes(event.object)
@@ -356,7 +335,7 @@ class Reflector(Generic[T]):
     def _meta_of(self, raw: bytes) -> ObjectMeta | None:
         """Metadata of an object, None for invalid metadata."""
         try:
-            return self._sieve.meta_of(raw) if self._sieve is not None else _identified_from(raw).metadata
+            return self._sieve.meta_of(raw) if self._sieve is not None else identified_from(raw).metadata
         except ValueError:
             return None
 
@@ -395,6 +374,6 @@ def _has_come(version: str, now: str) -> bool:
 
 def _meta_from(raw: msgspec.Raw) -> ObjectMeta:
     try:
-        return _identified_from(raw).metadata
+        return identified_from(raw).metadata
     except ValueError:
         return ObjectMeta()

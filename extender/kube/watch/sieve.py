@@ -10,6 +10,7 @@ import msgspec
 
 from core.workload.pod import PodFacts
 from extender.kube.connection.api import ObjectMeta
+from extender.kube.watch.pod_parts import ABSENT, MetadataRead, PodRead, StatusRead, pod_parts_from
 
 T_contra = TypeVar("T_contra", contravariant=True)
 
@@ -17,7 +18,6 @@ UNREAD_CONDITIONS = frozenset({"Initialized", "Ready", "ContainersReady", "PodRe
 """Conditions of a pod that Paddock never reads. They change most often."""
 
 _TERMINAL = (b'"Succeeded"', b'"Failed"')
-_ABSENT = msgspec.Raw(b"")
 _NODE = b'"nodeName":"'
 
 
@@ -40,46 +40,6 @@ class Sieve(Protocol[T_contra]):
         """Forget all items, since a list takes the place of everything."""
 
 
-class _Metadata(ObjectMeta, frozen=True, rename="camel", gc=False):
-    creation_timestamp: msgspec.Raw = _ABSENT
-    deletion_timestamp: msgspec.Raw = _ABSENT
-    labels: msgspec.Raw = _ABSENT
-    annotations: msgspec.Raw = _ABSENT
-    owner_references: msgspec.Raw = _ABSENT
-
-
-class _Condition(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    type: str = ""
-    status: msgspec.Raw = _ABSENT
-    reason: msgspec.Raw = _ABSENT
-    message: msgspec.Raw = _ABSENT
-    last_transition_time: msgspec.Raw = _ABSENT
-
-
-class _Container(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    name: str = ""
-    allocated_resources: msgspec.Raw = _ABSENT
-    resources: msgspec.Raw = _ABSENT
-
-
-class _Status(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    phase: msgspec.Raw = _ABSENT
-    nominated_node_name: msgspec.Raw = _ABSENT
-    resize: msgspec.Raw = _ABSENT
-    conditions: list[_Condition] | None = None
-    container_statuses: list[_Container] | None = None
-    init_container_statuses: list[_Container] | None = None
-
-
-class _Pod(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    metadata: _Metadata
-    spec: msgspec.Raw = _ABSENT
-    status: _Status = _Status()
-
-
-_pod_from = msgspec.json.Decoder(_Pod).decode
-
-
 class BoundPods:
     """Sieve of pods that have a node.
 
@@ -89,7 +49,7 @@ class BoundPods:
 
     def __init__(self) -> None:
         self._digests: dict[str, int] = {}
-        self._seen: _Pod | None = None
+        self._seen: PodRead | None = None
         self._digest = 0
 
     def __len__(self) -> int:
@@ -98,7 +58,7 @@ class BoundPods:
     def meta_of(self, raw: bytes) -> ObjectMeta:
         """Read a pod. Raises ValueError if it is invalid."""
         self._seen = None
-        pod = _pod_from(raw)
+        pod = pod_parts_from(raw)
         if _NODE in raw:
             self._seen = pod
         return pod.metadata
@@ -127,7 +87,7 @@ class BoundPods:
         self._digests.clear()
 
 
-def _digest(meta: _Metadata, spec: msgspec.Raw, status: _Status) -> int:
+def _digest(meta: MetadataRead, spec: msgspec.Raw, status: StatusRead) -> int:
     """Digest of every field from which facts are made, except the version. Its key is of this process.
 
     The API server writes equal values in equal bytes. Where it does not, an update counts as a change.
@@ -145,6 +105,6 @@ def _digest(meta: _Metadata, spec: msgspec.Raw, status: _Status) -> int:
     for group in (status.container_statuses, status.init_container_statuses):
         parts.append("containers")
         for container in group or ():
-            if container.allocated_resources is not _ABSENT or container.resources is not _ABSENT:
+            if container.allocated_resources is not ABSENT or container.resources is not ABSENT:
                 parts += (container.name, bytes(container.allocated_resources), bytes(container.resources))
     return hash(tuple(parts))

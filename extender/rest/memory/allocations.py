@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-import msgspec
-
 from core.ids import AppId, NodeName, PodUid
 from core.ledger.view import LedgerView
 from core.resource import ZERO, Resource, Tally
 from core.workload.application import Application
+from extender.rest.memory.known import Allocated
 from extender.rest.model.applications import ResourceHistory, Usage
 from extender.rest.projection.counting import Counted, counted_as
 from extender.rest.projection.pods import bound_at
@@ -21,18 +20,6 @@ UNKNOWN = "UNKNOWN"
 
 ENDED = 10_000
 """Number of ended applications that are remembered. The oldest are dropped first."""
-
-
-class Allocated(msgspec.Struct, frozen=True, gc=False):
-    """A pod while it is an allocation. The garbage collector ignores it, as it cannot contain cycles."""
-
-    app: AppId
-    size: Resource
-    #: Time of its binding, in seconds since 1970; 0 until the binding is confirmed.
-    since: float
-    instance: str
-    placeholder: bool
-    preempted: bool
 
 
 @dataclass(slots=True)

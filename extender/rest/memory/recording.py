@@ -5,16 +5,13 @@ The ledger reports after each event which pods it has settled. Some states of ap
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
-import msgspec
-
-from core.ids import AppId, NodeName, PodUid, QueuePath
+from core.ids import AppId, NodeName, PodUid
 from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.view import LedgerView
-from core.resource import Resource
 from core.workload.application import Application
 from core.workload.states import AppState
+from extender.rest.memory.known import KnownApp, KnownPod
 from extender.rest.memory.records import STATES, of_application, of_node, of_person, of_queue
 from extender.rest.model.events import Change, Detail, EventRecord
 from extender.rest.projection.counting import Counted, counted_as
@@ -23,33 +20,6 @@ Put = Callable[[EventRecord], None]
 
 RESTLESS = frozenset({AppState.COMPLETING, AppState.STARTING, AppState.FAILING, AppState.RESUMING})
 """States that may end without an event of a pod."""
-
-
-class KnownPod(msgspec.Struct, frozen=True, gc=False):
-    """Last known state of a pod. The garbage collector ignores it, since it cannot contain cycles."""
-
-    #: Charge of the pod. The ledger replaces a charge that changes.
-    charge: Charge
-    counted: Counted
-    app: AppId | None
-    node: NodeName
-    size: Resource
-    preempted: bool = False
-    #: True for a placeholder that a member is replacing.
-    replaced: bool = False
-    #: True for a placeholder that is being removed without a replacement.
-    released: bool = False
-
-
-class KnownApp(NamedTuple):
-    """Last known state of an application."""
-
-    #: Most recent states, each with the time at which it was entered.
-    states: tuple[tuple[float, AppState], ...]
-    queue: QueuePath | None
-    user: str = ""
-    #: User group whose limits count it; empty for none.
-    group: str = ""
 
 
 def _ignore(_app: AppId) -> None:

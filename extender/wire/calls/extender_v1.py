@@ -12,81 +12,30 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from core.errors import PaddockError
-from core.ids import NO_NODE, NodeName
+from core.ids import NodeName
+from extender.wire.calls.bodies import (
+    ANY_KEYS,
+    ARGS,
+    BIND,
+    FULL,
+    HEAD,
+    META,
+    NAMES,
+    NODES,
+    POD,
+    BindArgs,
+    CallArgs,
+    PodHead,
+)
 from extender.wire.calls.body_report import report_on
 from extender.wire.names import MOST_UID, is_namespace_name, is_object_name
-from extender.wire.objects.pod import Wire, WirePod
+from extender.wire.objects.pod import WirePod
 
 
 class BadBody(PaddockError):
     """An invalid request body. The text names all of its errors."""
 
 
-class _Args(msgspec.Struct):
-    pod: Raw | UnsetType = msgspec.field(default=UNSET, name="Pod")
-    names: Raw | UnsetType = msgspec.field(default=UNSET, name="NodeNames")
-    nodes: Raw | UnsetType = msgspec.field(default=UNSET, name="Nodes")
-    victims: Raw | UnsetType = msgspec.field(default=UNSET, name="NodeNameToVictims")
-    meta_victims: Raw | UnsetType = msgspec.field(default=UNSET, name="NodeNameToMetaVictims")
-
-
-class HeadMetadata(Wire, frozen=True):
-    """Metadata of a pod that most calls need."""
-
-    uid: str
-    name: str = ""
-    namespace: str = ""
-    resource_version: str = ""
-
-
-class PodHead(Wire, frozen=True):
-    """Identity and version of a pod, which is all that most calls need."""
-
-    metadata: HeadMetadata
-
-
-class _NamedMetadata(Wire, frozen=True):
-    name: NodeName = NO_NODE
-
-
-class _Named(Wire, frozen=True):
-    metadata: _NamedMetadata = _NamedMetadata()
-
-
-class _NodeList(Wire, frozen=True):
-    items: list[_Named] | None = None
-
-
-class _MetaPod(msgspec.Struct, frozen=True):
-    uid: str = msgspec.field(name="UID")
-
-
-class _MetaVictims(msgspec.Struct, frozen=True):
-    pods: list[_MetaPod | None] | None = msgspec.field(default=None, name="Pods")
-    violations: int = msgspec.field(default=0, name="NumPDBViolations")
-
-
-class _FullVictims(msgspec.Struct, frozen=True):
-    pods: list[PodHead | None] | None = msgspec.field(default=None, name="Pods")
-    violations: int = msgspec.field(default=0, name="NumPDBViolations")
-
-
-class _BindArgs(msgspec.Struct, frozen=True):
-    name: str = msgspec.field(name="PodName")
-    namespace: str = msgspec.field(name="PodNamespace")
-    uid: str = msgspec.field(name="PodUID")
-    node: str = msgspec.field(name="Node")
-
-
-_ARGS = msgspec.json.Decoder(_Args)
-_ANY_KEYS = msgspec.json.Decoder(dict[str, Raw])
-_HEAD = msgspec.json.Decoder(PodHead)
-_POD = msgspec.json.Decoder(WirePod)
-_NAMES = msgspec.json.Decoder(list[NodeName])
-_NODES = msgspec.json.Decoder(_NodeList)
-_META = msgspec.json.Decoder(dict[str, _MetaVictims | None])
-_FULL = msgspec.json.Decoder(dict[str, _FullVictims | None])
-_BIND = msgspec.json.Decoder(_BindArgs)
 _NULL = b"null"
 
 # A body that is nested too deeply for the decoder is invalid as well.
@@ -111,8 +60,8 @@ class NodeRequest:
         """Names of the offered nodes. Raises `BadBody`."""
         try:
             if self.names is not None:
-                return _NAMES.decode(self.names)
-            return [node.metadata.name for node in _NODES.decode(self.nodes or b"{}").items or ()]
+                return NAMES.decode(self.names)
+            return [node.metadata.name for node in NODES.decode(self.nodes or b"{}").items or ()]
         except _UNREADABLE as error:
             raise BadBody(f"node list: {error}") from error
 
@@ -174,7 +123,7 @@ def preempt_request_from(body: bytes) -> PreemptRequest:
 def bind_request_from(body: bytes) -> BindRequest:
     """Decode a bind body. Raises `BadBody`, also for an empty or invalid name, uid or node."""
     try:
-        args = _BIND.decode(body)
+        args = BIND.decode(body)
     except _UNREADABLE as error:
         folded = _bind_in_any_case(body)
         if folded is None:
@@ -202,26 +151,26 @@ def check_names(namespace: str, name: str, uid: str) -> None:
 def whole_pod_from(raw_pod: bytes) -> WirePod:
     """Decode the whole pod of a body. Raises `BadBody`."""
     try:
-        return _POD.decode(raw_pod)
+        return POD.decode(raw_pod)
     except _UNREADABLE as error:
         raise BadBody(report_on("pod", raw_pod) or str(error)) from error
 
 
-def _args_from(body: bytes) -> _Args:
-    args = _ARGS.decode(body)
+def _args_from(body: bytes) -> CallArgs:
+    args = ARGS.decode(body)
     if args.pod is UNSET or _lists_nothing(args):
         return _args_in_any_case(body)
     return args
 
 
-def _lists_nothing(args: _Args) -> bool:
+def _lists_nothing(args: CallArgs) -> bool:
     return all(_given(each) is None for each in (args.names, args.nodes, args.victims, args.meta_victims))
 
 
-def _args_in_any_case(body: bytes) -> _Args:
+def _args_in_any_case(body: bytes) -> CallArgs:
     """Decode keys in any case, as Go's decoder does."""
-    folded = {key.lower(): value for key, value in _ANY_KEYS.decode(body).items()}
-    return _Args(
+    folded = {key.lower(): value for key, value in ANY_KEYS.decode(body).items()}
+    return CallArgs(
         folded.get("pod", UNSET),
         folded.get("nodenames", UNSET),
         folded.get("nodes", UNSET),
@@ -230,13 +179,13 @@ def _args_in_any_case(body: bytes) -> _Args:
     )
 
 
-def _bind_in_any_case(body: bytes) -> _BindArgs | None:
+def _bind_in_any_case(body: bytes) -> BindArgs | None:
     try:
-        folded = {key.lower(): msgspec.json.decode(raw) for key, raw in _ANY_KEYS.decode(body).items()}
+        folded = {key.lower(): msgspec.json.decode(raw) for key, raw in ANY_KEYS.decode(body).items()}
         values = [folded[key] for key in ("podname", "podnamespace", "poduid", "node")]
     except (*_UNREADABLE, KeyError):
         return None
-    return _BindArgs(*values) if all(isinstance(value, str) for value in values) else None
+    return BindArgs(*values) if all(isinstance(value, str) for value in values) else None
 
 
 def _given(raw: Raw | UnsetType) -> bytes | None:
@@ -268,11 +217,11 @@ def _is_text(raw: bytes) -> bool:
     return True
 
 
-def _pod_head(args: _Args) -> tuple[PodHead, bytes]:
+def _pod_head(args: CallArgs) -> tuple[PodHead, bytes]:
     raw = _given(args.pod)
     if raw is None:
         raise BadBody("body has no Pod")
-    head = _HEAD.decode(raw)
+    head = HEAD.decode(raw)
     if not head.metadata.uid:
         raise BadBody("Pod.metadata.uid is empty")
     return head, raw
@@ -281,7 +230,7 @@ def _pod_head(args: _Args) -> tuple[PodHead, bytes]:
 def _meta_victims(raw: bytes) -> dict[str, Victims]:
     return {
         node: Victims(tuple(pod.uid for pod in victims.pods or () if pod), victims.violations)
-        for node, victims in _META.decode(raw).items()
+        for node, victims in META.decode(raw).items()
         if victims is not None
     }
 
@@ -289,7 +238,7 @@ def _meta_victims(raw: bytes) -> dict[str, Victims]:
 def _full_victims(raw: bytes) -> dict[str, Victims]:
     return {
         node: Victims(tuple(pod.metadata.uid for pod in victims.pods or () if pod), victims.violations)
-        for node, victims in _FULL.decode(raw).items()
+        for node, victims in FULL.decode(raw).items()
         if victims is not None
     }
 

@@ -15,7 +15,7 @@ from extender.http.door import Door
 from extender.http.endpoints import guarded_app
 from extender.http.explaining import AT_ONCE, FRESH, REFUSED, TRIED, UNSEARCHED, Explanations
 from extender.http.rest import pace
-from extender.views.journal import StoryLine
+from extender.views.story_line import StoryLine
 from tests.builders import make_pod, make_queue
 from tests.extender.rigs import Rig
 

@@ -11,7 +11,7 @@ import pytest
 from core.ledger import events as on
 from core.workload.pod import PodFacts
 from extender.kube.connection.api import KubeError
-from extender.kube.watch.feeds import pod_reflector
+from extender.kube.watch.pods import pod_reflector
 from extender.kube.watch.sieve import UNREAD_CONDITIONS, BoundPods
 from extender.wire import translate
 
