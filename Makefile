@@ -51,11 +51,11 @@ $(DOCS_STAMP): requirements-docs.txt $(STAMP)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.txt
 	touch $@
 
-# Builds the core with mypyc in .cache/compiled, once for each change of it, and prints the path of a Python that runs it.
+# Builds core and the busy modules of extender with mypyc in .cache/compiled, and prints the path of a Python that runs them.
 compiled: $(STAMP)
 	@$(BIN)/python -m e2e.programs.compiled
 
-# Scenarios and a tenth of the properties with the compiled core. Appended, the sources come behind it on the path.
+# Scenarios and a tenth of the properties with what is compiled. Appended, the sources come behind it on the path.
 test-compiled: compiled
 	.cache/compiled/environment/bin/pytest --import-mode=append tests/scenarios tests/properties --numprocesses=2
 

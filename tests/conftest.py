@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, settings
 
 from core.ledger.ledger import Ledger
 from e2e.programs.compiled import ENVIRONMENT, beside_sources, is_compiled
-from extender.engine import engine
+from extender.engine.engine import Engine
+from extender.simulator import paddock
 from tests import builders, compiled_core
 from tests.builders import drifts
 from tests.rules import SHOWN, Shown
@@ -75,7 +76,7 @@ def audited_ledgers(
 ) -> Iterator[list[Ledger]]:
     """Every ledger made during the test, wherever it was made.
 
-    A compiled class cannot be changed. Then ledgers of engines and of `builders` are noted where they begin.
+    A compiled class cannot be changed. Then ledgers of `builders` and of simulations are noted.
     """
     made: list[Ledger] = []
     plain = Ledger.__init__
@@ -89,8 +90,8 @@ def audited_ledgers(
         return made[-1]
 
     if is_compiled():
-        for module in (engine, builders):
-            monkeypatch.setattr(module, "Ledger", new)
+        monkeypatch.setattr(builders, "Ledger", new)
+        monkeypatch.setattr(paddock, "Engine", lambda outward: Engine(outward, new()))
     else:
         monkeypatch.setattr(Ledger, "__init__", registered)
     yield made

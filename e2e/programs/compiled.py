@@ -1,7 +1,7 @@
-"""`make compiled`: build the wheel with the core compiled by mypyc, and a virtual environment that runs it.
+"""`make compiled`: build the wheel with modules compiled by mypyc, and a virtual environment that runs it.
 
-Both lie in `.cache/compiled`, apart from the sources. The environment has the compiled core, and everything
-else from the checkout. The last line of the output is the path of its Python.
+Both lie in `.cache/compiled`, apart from the sources. The environment has core and extender from the wheel,
+and everything else, such as tests, from the checkout. The last line of the output is the path of its Python.
 """
 
 import fcntl
@@ -31,6 +31,7 @@ OWN = Path(__file__)
 _STAMP = CACHE / ".stamp"
 _PACKAGES = ("core", "extender")
 _FILES = ("pyproject.toml", "README.md", "LICENSE")
+_MADE = {".pyc", ".so"}
 _HOOK = {"HATCH_BUILD_HOOK_ENABLE_MYPYC": "1"}
 
 
@@ -66,7 +67,7 @@ def _build() -> None:
             return
         _STAMP.unlink(missing_ok=True)
         began = time.monotonic()
-        _say("compiling the core with mypyc; this takes minutes, once for each change of it")
+        _say("compiling with mypyc; this takes minutes, once for each change of core or extender")
         _make_wheel()
         _make_environment()
         _STAMP.write_text(stamp())
@@ -85,7 +86,7 @@ def _make_wheel() -> None:
 
 
 def _make_environment() -> None:
-    """Install the pins and the wheel. Of the wheel only the core stays: the rest comes from the checkout."""
+    """Install the pins and the wheel. What is not in the wheel comes from the checkout."""
     shutil.rmtree(ENVIRONMENT, ignore_errors=True)
     _run("environment", "-m", "venv", str(ENVIRONMENT))
     pip = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
@@ -93,7 +94,6 @@ def _make_environment() -> None:
     (wheel,) = WHEELS.glob("*.whl")
     _run("wheel", *pip, "--no-deps", str(wheel), python=PYTHON)
     (packages,) = ENVIRONMENT.glob("lib/python*/site-packages")
-    shutil.rmtree(packages / "extender")
     (packages / "checkout.pth").write_text(f"{ROOT}\n")
 
 
@@ -118,7 +118,7 @@ def _run(
 
 
 def stamp() -> str:
-    """A digest of all that the build depends on: the core, the build's settings, the pins and this Python."""
+    """A digest of all that the wheel is made of, and of the build's settings, the pins and this Python."""
     digest = hashlib.sha256(f"{sys.version} {SUFFIX}".encode())
     for path in _inputs():
         digest.update(f"\n{path.relative_to(ROOT)}\n".encode())
@@ -129,7 +129,10 @@ def stamp() -> str:
 
 def _inputs() -> Iterator[Path]:
     yield from (ROOT / "pyproject.toml", ROOT / PINS)
-    yield from sorted((ROOT / "core").rglob("*.py"))
+    # A compiled module depends on the types of the interpreted ones, and the environment has all of them.
+    for name in _PACKAGES:
+        files = (path for path in (ROOT / name).rglob("*") if path.is_file())
+        yield from sorted(path for path in files if path.suffix not in _MADE)
 
 
 def _say(text: str) -> None:

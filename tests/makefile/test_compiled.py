@@ -1,4 +1,4 @@
-"""The compiled core lies apart from the sources. A shared object beside them is never tested unnoticed."""
+"""Compiled modules lie apart from the sources. A shared object beside those is never tested unnoticed."""
 
 import subprocess
 import sys
@@ -43,12 +43,13 @@ def test_the_failed_step_is_named_with_what_it_printed(monkeypatch: pytest.Monke
         compiled._run("wheel", "-m", "pip")
 
 
-def test_a_change_of_the_core_and_of_the_pins_is_built_anew(
+def test_a_change_of_the_sources_and_of_the_pins_is_built_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "core").mkdir()
-    inputs = [tmp_path / name for name in ("pyproject.toml", compiled.PINS, "core/a.py")]
+    names = ("pyproject.toml", compiled.PINS, "core/a.py", "extender/http/b.py", "extender/page/c.js")
+    inputs = [tmp_path / name for name in names]
     for path in inputs:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("1")
     monkeypatch.setattr(compiled, "ROOT", tmp_path)
     monkeypatch.setattr(compiled, "OWN", inputs[0])
@@ -57,5 +58,7 @@ def test_a_change_of_the_core_and_of_the_pins_is_built_anew(
         path.write_text("2")
         seen.add(compiled.stamp())
     (tmp_path / "core" / "b.py").touch()
+    seen.add(compiled.stamp())
+    (tmp_path / "core" / "b.pyc").touch()
     seen.add(compiled.stamp())
     assert len(seen) == 2 + len(inputs)
