@@ -55,9 +55,11 @@ $(DOCS_STAMP): requirements-docs.txt $(STAMP)
 compiled: $(STAMP)
 	@$(BIN)/python -m e2e.programs.compiled
 
-# Scenarios and a tenth of the properties with what is compiled. Appended, the sources come behind it on the path.
+# Scenarios, a tenth of the properties, and what else plays compiled modules. Appended, the sources come behind these.
+PLAYED_COMPILED = tests/scenarios tests/properties tests/contract \
+  $(addprefix tests/extender/,engine http kube rest telemetry verbs views wire)
 test-compiled: compiled
-	.cache/compiled/environment/bin/pytest --import-mode=append tests/scenarios tests/properties --numprocesses=2
+	.cache/compiled/environment/bin/pytest --import-mode=append $(PLAYED_COMPILED) --numprocesses=2
 
 # Builds the documents as a site in .cache/site. Fails on a broken link, and on a page that loads from another host.
 docs: $(DOCS_STAMP)

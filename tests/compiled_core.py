@@ -1,6 +1,6 @@
-"""Selection of the tests that run on the core of `make compiled`.
+"""Selection of the tests that run on what `make compiled` compiles.
 
-Tests that replace a part of the core or count its steps are left out: compiled code allows neither.
+Tests that replace a part of it or count its steps are left out: compiled code allows neither.
 """
 
 from pathlib import Path
@@ -11,13 +11,17 @@ from hypothesis import is_hypothesis_test, settings
 TESTS = Path(__file__).parent
 SHARE = 10
 """Number of examples of a property for each that is played."""
-_FOLDERS = (TESTS / "scenarios", TESTS / "properties")
+_PARTS = ("engine", "http", "kube", "rest", "telemetry", "verbs", "views", "wire")
+_FOLDERS = (
+    *(TESTS / each for each in ("scenarios", "properties", "contract")),
+    *(TESTS / "extender" / each for each in _PARTS),
+)
 MARKER = "interpreted"
-"""Mark of a test that replaces a part of the core or counts its steps."""
+"""Mark of a test that replaces a part of what is compiled, or counts its steps."""
 
 
 def select(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep scenarios and properties, with fewer examples. Deselect what replaces or traces the core."""
+    """Keep what plays compiled modules, with fewer examples. Deselect what replaces or traces them."""
     config.hook.pytest_deselected(items=[item for item in items if not _can_run(item)])
     items[:] = [item for item in items if _can_run(item)]
     for item in items:

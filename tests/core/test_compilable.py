@@ -2,7 +2,7 @@
 
 No class has two concrete bases, or belongs to a library that makes classes, and no object is made past its
 constructor. Nor may an error have an attribute in the body of its class: a compiled one lacks it, unlike the
-source.
+source. In a compiled coroutine, a name that two ``except`` clauses give to errors has the type of the first.
 """
 
 import ast
@@ -21,7 +21,7 @@ NOT_CONCRETE = {"Protocol", "Generic", "NamedTuple", "Enum", "StrEnum", "IntEnum
 
 
 def faults_of(source: str) -> Iterator[str]:
-    """Classes with several concrete bases, errors with attributes of the class, and calls of ``__new__``."""
+    """Classes and functions that mypyc compiles not at all, or not to the same."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ClassDef):
             bases = [ast.unparse(each).partition("[")[0].rpartition(".")[2] for each in node.bases]
@@ -37,6 +37,8 @@ def faults_of(source: str) -> Iterator[str]:
                 yield f"{node.name} has an attribute of the class"
             if any(not isinstance(target, ast.Name) for each in assigned for target in each.targets):
                 yield f"{node.name} assigns several attributes at once"
+        elif isinstance(node, ast.AsyncFunctionDef):
+            yield f"{node.name} is asynchronous"
         elif isinstance(node, ast.Attribute) and node.attr == "__new__":
             yield f"line {node.lineno} makes an object past its constructor"
 
@@ -66,6 +68,7 @@ def test_what_is_compiled_has_none() -> None:
         "@dataclass(slots=True)\nclass A(Generic[T]): ...",
         "class A:\n    b, c = 1, 2",
         "def f(cls):\n    return cls.__new__(cls)",
+        "async def f(): ...",
     ],
 )
 def test_a_planted_one_is_found(source: str) -> None:

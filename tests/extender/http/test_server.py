@@ -190,6 +190,7 @@ async def test_a_bug(verb: str, asynchronous: bool) -> None:
     assert door.bugs == [(verb, bug, b'{"Pod":1}'), (verb, bug, b"{}")]
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("verb", ["filter", "preempt", "bind"])
 async def test_a_bug_behind_a_verb_is_a_bug(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rig, bodies = no_fault()

@@ -12,7 +12,7 @@ from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.pods.record import Membership, PodRecord
-from core.reasons import Code, Refusal
+from core.reasons import Code, Refusal, SentRefusal
 from extender.telemetry.logs import DecisionLog, LastVerdicts, configure_logs
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.witness import DecisionWitness
@@ -25,8 +25,8 @@ ADMITTED = Admitted((), ())
 
 
 def refused(text: str) -> Refused:
-    refusal = Refusal(Code.QUOTA_EXCEEDED, text)
-    return Refused(refusal, refusal, ())
+    code = Code.QUOTA_EXCEEDED
+    return Refused(Refusal(code, text), SentRefusal(text, code, 0), ())
 
 
 def scored(best: str) -> Scored:

@@ -139,6 +139,7 @@ async def test_our_own_deadline_ends_a_wait_and_nothing_is_sent() -> None:
     assert usage(rig.ledger, "root.a") == (0, 2000, 1000)
 
 
+@pytest.mark.interpreted
 async def test_nothing_is_posted_for_a_caller_that_hangs_up_in_the_moment_when_all_may_go(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
