@@ -53,10 +53,10 @@ async def test_freed_and_raised_quota_among_300_refused_pods(cluster: Cluster) -
             await cluster.create_pod(name, queue="root.a")
         await stand.pods.until(lambda: len(stand.pods.bound()) == 3, "two of four, and one of the crowd")
         mine = [pod for pod in stand.pods.bound() if pod["metadata"]["name"].startswith("p")]
-        before, gone = time.monotonic(), mine[0]["metadata"]["name"]
-        await cluster.delete_pod(gone)
+        before, deleted = time.monotonic(), mine[0]["metadata"]["name"]
+        await cluster.delete_pod(deleted)
         await stand.pods.until(
-            lambda: stand.pods.named(gone) is None and _bound(stand, "p") == 2,
+            lambda: stand.pods.named(deleted) is None and _bound(stand, "p") == 2,
             "a freed slot is taken",
             timeout=10,
         )
