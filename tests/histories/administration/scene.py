@@ -81,8 +81,12 @@ def limit_of(view: LedgerView, application: Application) -> float | None:
 
 
 def goes_on(view: LedgerView, pod: PodFacts) -> bool:
-    """True if a host knows a pod, and its application is not being ended."""
+    """True if a host knows a pod in the application of its label, and that is not being ended.
+
+    The record that it stays in another one may have been refused.
+    """
     record = view.pod(pod.uid)
     app_id = record.membership.application if record is not None else None
     application = view.application(app_id) if app_id is not None else None
-    return record is not None and not (application is not None and application.ends)
+    stays = app_id is not None and app_id.name != pod.app_id
+    return record is not None and not stays and not (application is not None and application.ends)
