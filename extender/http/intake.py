@@ -61,14 +61,10 @@ class BodyTooLarge(BodyFault):
         super().__init__(f"body{size} is above the limit of {most} bytes")
 
 
-INCOMPLETE = "incomplete body"
-"""Name of the fault of a body that ended early."""
-
-
 class Incomplete(BodyFault):
     """A body that ended early."""
 
-    fault = INCOMPLETE
+    fault = "incomplete body"
 
 
 class Encoded(BodyFault):

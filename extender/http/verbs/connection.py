@@ -14,7 +14,7 @@ from typing import cast
 import httptools
 
 from extender.http.door import Door
-from extender.http.intake import INCOMPLETE
+from extender.http.intake import Incomplete
 from extender.http.verbs.answering import Reply, said
 from extender.http.verbs.content import BrokenOff, Content
 from extender.http.verbs.request import Request, Route
@@ -284,7 +284,7 @@ class Connection(asyncio.Protocol):
     def _incomplete(self) -> None:
         """Count a call whose body was still expected when its caller hung up."""
         if route := self._shared.routes.get(self._waiting[0].path):
-            route.verb.measure(route.verb.name, 0.0, INCOMPLETE)
+            route.verb.measure(route.verb.name, 0.0, Incomplete.fault)
 
     # -- the end -----------------------------------------------------------------------------------------
 
