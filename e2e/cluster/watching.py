@@ -11,7 +11,16 @@ from typing import Self
 import aiohttp
 import msgspec
 
-from e2e.cluster.client import ApiFailure, Cluster, Object, condition, is_terminal, node_of, path_of
+from e2e.cluster.client import (
+    ApiFailure,
+    Cluster,
+    Object,
+    condition,
+    is_terminal,
+    message_of,
+    node_of,
+    path_of,
+)
 from e2e.cluster.reconnecting import DROPPED, persistent
 
 LISTED_IN = 60.0
@@ -134,6 +143,10 @@ class PodCache:
 
     def waiting(self) -> list[Object]:
         return [pod for pod in self.pods.values() if not node_of(pod)]
+
+    def refused(self, text: str) -> list[Object]:
+        """Waiting pods with ``text`` in the reason that kube-scheduler gives."""
+        return [pod for pod in self.waiting() if text in message_of(pod)]
 
     async def until(self, holds: Callable[[], object], what: str, *, timeout: float = 30.0) -> None:
         """Wait until ``holds()`` is true, checking after every event. The error names what was seen last."""

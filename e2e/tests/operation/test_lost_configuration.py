@@ -66,7 +66,7 @@ async def _starts_without(stand: Stand) -> None:
 
 
 def _refused(stand: Stand) -> int:
-    return sum(REFUSED in message_of(pod) for pod in stand.pods.waiting())
+    return len(stand.pods.refused(REFUSED))
 
 
 async def _missing(stand: Stand, wanted: float) -> bool:

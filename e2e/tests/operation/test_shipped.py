@@ -46,7 +46,7 @@ async def test_a_shipped_configuration_holds_a_quota(
             await cluster.create_pod(name, queue="root.a")
         await stand.pods.until(lambda: len(stand.pods.bound()) == 2, "two are bound", timeout=45)
         await stand.pods.until(
-            lambda: "QuotaExceeded: root.a max vcore=2" in message_of(stand.pods.waiting()[0]), "one waits"
+            lambda: len(stand.pods.refused("QuotaExceeded: root.a max vcore=2")) == 1, "one waits"
         )
         for verb in _verbs(configuration):
             assert await stand.paddock.metric("paddock_verb_seconds_count", verb=verb) > 0

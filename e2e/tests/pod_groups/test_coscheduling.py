@@ -77,7 +77,7 @@ async def until_waiting(stand: Stand, count: int) -> None:
 
 
 def refused_with(stand: Stand, code: str) -> Callable[[], bool]:
-    return lambda: all(code in message_of(pod) for pod in stand.pods.waiting())
+    return lambda: 0 < len(stand.pods.waiting()) == len(stand.pods.refused(code))
 
 
 async def events_of(cluster: Cluster, reason: str) -> list[Object]:

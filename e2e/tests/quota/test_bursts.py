@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from e2e.cluster.client import Cluster, message_of
+from e2e.cluster.client import Cluster
 from e2e.stands.stand import Stand, eventually_equal
 
 FIFTY = {"a": {"max": {"vcore": "50"}}}
@@ -24,7 +24,7 @@ async def test_a_burst_over_the_quota_with_late_bindings_and_a_late_watch(cluste
         await cluster.create_pods(cluster.pod(f"p{at}", queue="root.a") for at in range(200))
         await stand.pods.until(lambda: len(stand.pods.bound()) == 50, "50 are bound")
         await stand.pods.until(
-            lambda: sum("QuotaExceeded" in message_of(pod) for pod in stand.pods.waiting()) == 150,
+            lambda: len(stand.pods.refused("QuotaExceeded")) == 150,
             "150 are refused",
         )
         calls = await stand.paddock.metric("paddock_verb_seconds_count", verb="filter")
@@ -41,7 +41,7 @@ async def test_refused_pods_are_left_alone_while_others_come_and_go(cluster: Clu
         await cluster.add_nodes(5)
         await cluster.create_pods(cluster.pod(f"crowd-{at}", queue="root.crowd") for at in range(301))
         await stand.pods.until(
-            lambda: sum("QuotaExceeded" in message_of(pod) for pod in stand.pods.waiting()) == 300,
+            lambda: len(stand.pods.refused("QuotaExceeded")) == 300,
             "300 are refused",
         )
         crowd = [pod["metadata"]["uid"] for pod in stand.pods.waiting()]

@@ -46,7 +46,7 @@ async def test_freed_and_raised_quota_among_300_refused_pods(cluster: Cluster) -
         await cluster.add_nodes(4)
         await cluster.create_pods(cluster.pod(f"crowd-{at}", queue="root.crowd") for at in range(301))
         await stand.pods.until(
-            lambda: sum("QuotaExceeded" in message_of(pod) for pod in stand.pods.waiting()) == 300,
+            lambda: len(stand.pods.refused("QuotaExceeded")) == 300,
             "300 are refused",
         )
         for name in ("p1", "p2", "p3", "p4"):
@@ -79,13 +79,10 @@ async def test_the_parents_max_binds_both_children(cluster: Cluster) -> None:
             await cluster.create_pod(f"x{at}", queue="root.team.x", app="x")
             await cluster.create_pod(f"y{at}", queue="root.team.y", app="y")
         await stand.pods.until(
-            lambda: (
-                all("QuotaExceeded" in message_of(pod) for pod in stand.pods.waiting())
-                and len(stand.pods.bound()) == 3
-            ),
+            lambda: len(stand.pods.bound()) == len(stand.pods.refused("QuotaExceeded")) == 3,
             "three of six run and the others are refused",
         )
-        assert any("root.team max" in message_of(pod) for pod in stand.pods.waiting())
+        assert stand.pods.refused("root.team max")
         await stand.audited()
 
 
@@ -162,7 +159,7 @@ def _bound(stand: Stand, prefix: str) -> int:
 
 async def _two_run_and_one_waits(stand: Stand) -> None:
     await stand.pods.until(lambda: len(stand.pods.bound()) == 2, "two are bound")
-    await stand.pods.until(lambda: REFUSED in message_of(stand.pods.waiting()[0]), "the third says why")
+    await stand.pods.until(lambda: len(stand.pods.refused(REFUSED)) == 1, "the third says why")
 
 
 async def _free_one(cluster: Cluster, stand: Stand) -> None:

@@ -167,7 +167,7 @@ async def test_an_adopted_pod_waits_for_its_queue(cluster: Cluster) -> None:
             pod = cluster.pod(name, scheduler_name="default-scheduler")
             pod["spec"].pop("schedulerName")
             await cluster.create(pod)
-        await stand.pods.until(lambda: len(stand.pods.bound()) == 1, "one runs, and the other waits")
+        await stand.pods.until(lambda: len(stand.pods.bound()) == len(stand.pods.waiting()) == 1, "one waits")
         (waits,) = stand.pods.waiting()
         story = await stand.paddock.story(cluster.namespace, waits["metadata"]["name"])
         assert (story["queue"], story["managed"]) == ("root.a", True)

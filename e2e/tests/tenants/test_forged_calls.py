@@ -164,10 +164,7 @@ async def test_mutual_tls_on_loopback_keeps_others_out(cluster: Cluster) -> None
         for name in ("p1", "p2", "p3"):
             await cluster.create_pod(name, queue="root.a")
         await stand.pods.until(
-            lambda: (
-                len(stand.pods.bound()) == 2
-                and any("QuotaExceeded" in message_of(pod) for pod in stand.pods.waiting())
-            ),
+            lambda: len(stand.pods.bound()) == 2 and stand.pods.refused("QuotaExceeded"),
             "two of three run",
         )
         url = stand.paddock.url.replace("http:", "https:")

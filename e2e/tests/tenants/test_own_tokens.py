@@ -112,7 +112,7 @@ async def test_a_label_that_is_changed_moves_no_charge(cluster: Cluster) -> None
 
 async def _four_run_and_the_others_are_refused(stand: Stand, refused: int) -> None:
     def found() -> bool:
-        waiting = [pod for pod in stand.pods.waiting() if OVER in message_of(pod)]
+        waiting = stand.pods.refused(OVER)
         running = [pod for pod in stand.pods.bound() if pod["metadata"]["name"].startswith("w")]
         return (len(running), len(waiting)) == (4, refused)
 

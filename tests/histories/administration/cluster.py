@@ -153,6 +153,10 @@ class Cluster:
     def leader(self) -> Host:
         return self.hosts[0]
 
+    def has_wrong_clocks(self) -> bool:
+        """True while a host's clock is wrong: one that ran ahead stands still until the time has caught up."""
+        return self.skew != 0 or any(host.heard > self.now for host in self.hosts)
+
     # -- the API server --------------------------------------------------------------------------------------
 
     def write(self, pod: PodFacts) -> None:

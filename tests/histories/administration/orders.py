@@ -297,7 +297,7 @@ class History:
             if limit is not None and limit < life.least:
                 life.shortened = cluster.now if life.least is not NEVER or life.ran != cluster.now else None
                 life.least = limit
-            if cluster.breaks or cluster.budget or cluster.skew:
+            if cluster.breaks or cluster.budget or cluster.has_wrong_clocks():
                 life.steady = False
             if is_on_time:
                 self.judge_lateness(application, life, limit)
