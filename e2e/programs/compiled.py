@@ -1,7 +1,8 @@
 """`make compiled`: build the wheel with modules compiled by mypyc, and a virtual environment that runs it.
 
 Both lie in `.cache/compiled`, apart from the sources. The environment has core and extender from the wheel,
-and everything else, such as tests, from the checkout. The last line of the output is the path of its Python.
+and everything else, such as tests, from the checkout. Its Python is the image's, where the machine has that.
+The last line of the output is the path of its Python.
 """
 
 import fcntl
@@ -32,7 +33,12 @@ _STAMP = CACHE / ".stamp"
 _PACKAGES = ("core", "extender")
 _FILES = ("pyproject.toml", "README.md", "LICENSE")
 _MADE = {".pyc", ".so"}
-_HOOK = {"HATCH_BUILD_HOOK_ENABLE_MYPYC": "1"}
+FLAGS = "-fvisibility=hidden -fno-semantic-interposition"
+"""Flags of the C compiler. With them modules call each other directly, and not through a table."""
+_HOOK = {"HATCH_BUILD_HOOK_ENABLE_MYPYC": "1", "CFLAGS": FLAGS}
+_OF_IMAGE = Path("/usr/bin/python3.11")
+# Without venv it could not make the environment.
+_ABOUT = "import sys, sysconfig, venv; print(sysconfig.get_config_var('EXT_SUFFIX'), sys.version)"
 
 
 class BuildFailed(Exception):
@@ -88,13 +94,30 @@ def _make_wheel() -> None:
 def _make_environment() -> None:
     """Install the pins and the wheel. What is not in the wheel comes from the checkout."""
     shutil.rmtree(ENVIRONMENT, ignore_errors=True)
-    _run("environment", "-m", "venv", str(ENVIRONMENT))
-    pip = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    _run("pins", *pip, "--require-hashes", "-r", str(ROOT / PINS), python=PYTHON)
+    # Debian's own Python has no pip, and no module that would install it.
+    _run("environment", "-m", "venv", "--without-pip", str(ENVIRONMENT), python=runner())
+    pip = ("-m", "pip", "--python", str(PYTHON), "install", "--quiet", "--disable-pip-version-check")
+    _run("pins", *pip, "--require-hashes", "-r", str(ROOT / PINS))
     (wheel,) = WHEELS.glob("*.whl")
-    _run("wheel", *pip, "--no-deps", str(wheel), python=PYTHON)
+    _run("wheel", *pip, "--no-deps", str(wheel))
     (packages,) = ENVIRONMENT.glob("lib/python*/site-packages")
     (packages / "checkout.pth").write_text(f"{ROOT}\n")
+
+
+def runner(of_image: Path = _OF_IMAGE) -> Path:
+    """The Python that runs the wheel: that of Debian 12, as the image has it, or this one.
+
+    Debian builds it with optimizations that many others lack: it takes an eighth less CPU for the same work.
+    """
+    return of_image if _about(of_image).startswith(f"{SUFFIX} ") else Path(sys.executable)
+
+
+def _about(python: Path) -> str:
+    """Return how a Python names shared objects, and its version. Empty if it does not run."""
+    try:
+        return subprocess.run([python, "-c", _ABOUT], capture_output=True, text=True).stdout
+    except OSError:
+        return ""
 
 
 def _run(
@@ -118,8 +141,8 @@ def _run(
 
 
 def stamp() -> str:
-    """A digest of all that the wheel is made of, and of the build's settings, the pins and this Python."""
-    digest = hashlib.sha256(f"{sys.version} {SUFFIX}".encode())
+    """A digest of all that the wheel is made of, and of the build's settings, the pins and both Pythons."""
+    digest = hashlib.sha256(f"{sys.version} {SUFFIX} {_about(runner())}".encode())
     for path in _inputs():
         digest.update(f"\n{path.relative_to(ROOT)}\n".encode())
         digest.update(path.read_bytes())

@@ -64,3 +64,24 @@ def test_a_change_of_the_sources_and_of_the_pins_is_built_anew(
     (tmp_path / "core" / "b.pyc").touch()
     seen.add(compiled.stamp())
     assert len(seen) == 2 + len(inputs)
+
+
+@pytest.mark.parametrize(
+    ("printed", "is_taken"),
+    [(f"{compiled.SUFFIX} 3.11.2", True), (".cpython-313-x86_64-linux-gnu.so 3.13", False)],
+)
+def test_the_python_of_the_image_runs_the_wheel_if_it_can(
+    tmp_path: Path, printed: str, is_taken: bool
+) -> None:
+    of_image = tmp_path / "python3.11"
+    of_image.write_text(f"#!/bin/sh\necho '{printed}'\n")
+    of_image.chmod(0o755)
+    assert compiled.runner(of_image) == (of_image if is_taken else Path(sys.executable))
+
+
+def test_without_the_python_of_the_image_this_one_runs_the_wheel(tmp_path: Path) -> None:
+    assert compiled.runner(tmp_path / "python3.11") == Path(sys.executable)
+
+
+def test_both_builds_of_the_wheel_have_the_same_flags() -> None:
+    assert f'CFLAGS="{compiled.FLAGS}" HATCH_BUILD_HOOK' in (ROOT / "manifests/Dockerfile").read_text()

@@ -154,7 +154,7 @@ class Cluster:
         return self.hosts[0]
 
     def has_wrong_clocks(self) -> bool:
-        """True while a host's clock is wrong: one that ran ahead stands still until the time has caught up."""
+        """True while a host's clock is wrong. One that ran ahead stands still until time has caught up."""
         return self.skew != 0 or any(host.heard > self.now for host in self.hosts)
 
     # -- the API server --------------------------------------------------------------------------------------
