@@ -41,6 +41,8 @@ class Application:
     starts_at_once: bool = False
     #: States that it was in, with the time of each in seconds; the current one is last.
     states: tuple[tuple[float, AppState], ...] = ((0.0, AppState.NEW),)
+    #: Number of states that it ever entered, with the first one.
+    entered: int = 1
     #: Time until which it waits for its namespace, in seconds; None if it does not wait.
     awaits_until: float | None = None
     #: End of its back-off, in seconds, after no node took its asks; None if there was none.
@@ -114,6 +116,7 @@ class Application:
     def enter(self, state: AppState, *, now: float) -> None:
         """Enter a state. Only the last states are remembered."""
         self.states = (*self.states[-_FORMER_STATES:], (now, state))
+        self.entered += 1
 
     @property
     def claimant(self) -> Claimant:

@@ -41,7 +41,7 @@ def move_charge(
 ) -> None:
     """Count a pod's new charge in place of its old one. ``people``: also for users and groups."""
     # Queues count the same if only the node differs, as when a bind call names it.
-    if old is None or new is None or old._replace(node=new.node) != new:
+    if old is None or new is None or not _differ_at_most_by_node(old, new):
         application = state.application_of(record)
         if old is not None:
             _count(state, application, old, adding=False, people=people)
@@ -60,6 +60,12 @@ def move_charge(
         _count_on_node(state, record.uid, old, adding=False)
     if new is not None:
         _count_on_node(state, record.uid, new, adding=True)
+
+
+def _differ_at_most_by_node(old: Charge, new: Charge) -> bool:
+    # A copy with the other's node would cost more than all else that a repeated charge does.
+    (held, queue, _, *rest), (new_held, new_queue, _, *new_rest) = old, new
+    return held is new_held and queue == new_queue and rest == new_rest
 
 
 def _count(

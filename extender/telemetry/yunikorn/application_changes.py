@@ -21,13 +21,13 @@ _ENDS = {AppState.COMPLETED: "completed", AppState.FAILED: "failed"}
 
 
 class _Followed:
-    """Application with its last counted state."""
+    """Application with the number of its states that were counted."""
 
-    __slots__ = ("application", "last")
+    __slots__ = ("application", "counted")
 
-    def __init__(self, application: Application, last: tuple[float, AppState] | None) -> None:
+    def __init__(self, application: Application, counted: int) -> None:
         self.application = application
-        self.last = last
+        self.counted = counted
 
 
 class ApplicationChanges:
@@ -45,7 +45,8 @@ class ApplicationChanges:
 
     def notice(self, app_id: AppId) -> None:
         """Count the changes of an application. Cost: O(1) if there are none."""
-        application, followed = self._view().application(app_id), self._followed.get(app_id)
+        view = self._view()
+        application, followed = view.application(app_id), self._followed.get(app_id)
         if followed is not None and followed.application is not application:
             # The application ended, and a new one may have its id.
             self._catch_up(followed)
@@ -55,7 +56,7 @@ class ApplicationChanges:
             return
         if followed is None:
             followed = self._followed[app_id] = self._begin(application)
-        if followed.last is not application.states[-1]:
+        if followed.counted != application.entered:
             self._catch_up(followed)
 
     def notice_known(self) -> Iterator[None]:
@@ -75,18 +76,21 @@ class ApplicationChanges:
 
     def _begin(self, application: Application) -> _Followed:
         if not self._view().synced:
-            return _Followed(application, application.states[-1])
+            return _Followed(application, application.entered)
         self._totals.submissions["new"] += 1
-        return _Followed(application, None)
+        return _Followed(application, 0)
 
     def _catch_up(self, followed: _Followed) -> None:
         """Count every state since the last check."""
         application = followed.application
-        before = followed.last[1] if followed.last is not None else None
-        for entry in _since(application.states, followed.last):
-            self._count(application, before, entry[1])
-            before = entry[1]
-        followed.last = application.states[-1]
+        states = application.states
+        # Only the last states are remembered.
+        first = max(0, len(states) - (application.entered - followed.counted))
+        before = states[first - 1][1] if first else None
+        for _, state in states[first:]:
+            self._count(application, before, state)
+            before = state
+        followed.counted = application.entered
 
     def _count(self, application: Application, before: AppState | None, state: AppState) -> None:
         if state is AppState.ACCEPTED and before is not AppState.RESUMING:
@@ -106,13 +110,3 @@ class ApplicationChanges:
         path = application.queue or (asked.path if asked is not None else OTHER)
         queue = tree.get(path)
         self._totals.end(path, how, configured=queue is not None and not queue.dynamic)
-
-
-def _since(
-    states: tuple[tuple[float, AppState], ...], last: tuple[float, AppState] | None
-) -> tuple[tuple[float, AppState], ...]:
-    """The states after ``last``, or all stored states if it is not among them."""
-    for place in range(len(states) - 1, -1, -1):
-        if states[place] is last:
-            return states[place + 1 :]
-    return states

@@ -43,7 +43,7 @@ class PodChanges:
         view = self._view()
         record = view.pod(uid)
         if record is None:
-            self._leave(uid)
+            self._leave(uid, view)
         elif record.membership.managed:
             noted = self._noted.get(uid)
             was_known = noted is not None
@@ -51,9 +51,9 @@ class PodChanges:
                 noted = self._noted[uid] = _Noted()
                 self._waiting[uid] = None
             if record.node and not noted.placed:
-                self._place(record, noted, counted=was_known or view.synced)
+                self._place(record, noted, view, counted=was_known or view.synced)
             elif not (noted.placed or noted.refused):
-                self._refuse(record, noted)
+                self._refuse(record, noted, view)
         return record
 
     def notice_all(self, uids: Iterable[PodUid]) -> None:
@@ -65,7 +65,7 @@ class PodChanges:
         """Count deleted pods, after a list. Cost: O(pods)."""
         view = self._view()
         for uid in [each for each in self._noted if view.pod(each) is None]:
-            self._leave(uid)
+            self._leave(uid, view)
 
     def check_some(self) -> None:
         """Count changes of some waiting pods without an event. Repeated calls go through all of them."""
@@ -76,30 +76,30 @@ class PodChanges:
             if uid in self._waiting:
                 self.notice(uid)
 
-    def _place(self, record: PodRecord, noted: _Noted, *, counted: bool) -> None:
-        queue = self._view().queue_of(record)
+    def _place(self, record: PodRecord, noted: _Noted, view: LedgerView, *, counted: bool) -> None:
+        queue = view.queue_of(record)
         noted.placed, noted.queue = True, queue.path if queue is not None else ""
         self._waiting.pop(record.uid, None)
         if counted:
-            self._count("allocated", noted.queue)
+            self._count("allocated", noted.queue, view)
 
-    def _leave(self, uid: PodUid) -> None:
+    def _leave(self, uid: PodUid, view: LedgerView) -> None:
         noted = self._noted.pop(uid, None)
         self._waiting.pop(uid, None)
         if noted is not None and noted.placed:
-            self._count("released", noted.queue)
+            self._count("released", noted.queue, view)
 
-    def _refuse(self, record: PodRecord, noted: _Noted) -> None:
+    def _refuse(self, record: PodRecord, noted: _Noted, view: LedgerView) -> None:
         app_id = record.membership.application
-        application = self._view().application(app_id) if app_id is not None else None
+        application = view.application(app_id) if app_id is not None else None
         if application is not None and application.state is AppState.REJECTED:
             noted.refused = True
             self._waiting.pop(record.uid, None)
             self._totals.pods["rejected"] += 1
 
-    def _count(self, what: str, queue: str) -> None:
+    def _count(self, what: str, queue: str, view: LedgerView) -> None:
         self._totals.pods[what] += 1
-        if queue and self._view().tree.get(queue) is not None:
+        if queue and view.tree.get(queue) is not None:
             counts = self._totals.pods_in.get(queue)
             if counts is None:
                 counts = self._totals.pods_in[queue] = Counter()

@@ -141,7 +141,7 @@ def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
     assert set(vars(NodeRanking())) == {"sort", "_filed", "_scores", "_names", "_changed"}
     assert {field.name for field in fields(Application)} == {
         *("id", "requested", "namespace", "identity", "groups", "group", "refusal", "queue"),
-        *("submitted", "starts_at_once", "states"),
+        *("submitted", "starts_at_once", "states", "entered"),
         *("awaits_until", "backs_off_until", "pods", "asked", "used", "originator", "gang"),
         *("gang_progress", "holders", "holding", "foreign_pods"),
         *("forced", "let_in", "groups_assumed", "definer", "passed_over", "was_shown", "ends"),
