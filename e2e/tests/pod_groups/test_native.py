@@ -376,11 +376,9 @@ async def until_refused_with(stand: Stand, text: str) -> None:
     """Wait for a reason in their stories: another text on the pod is delayed by half a minute."""
 
     async def ask() -> bool:
-        stories = [
-            await stand.paddock.story(stand.cluster.namespace, pod["metadata"]["name"])
-            for pod in stand.pods.waiting()
-        ]
-        return bool(stories) and all(text in story["verdict"]["text"] for story in stories)
+        names = [pod["metadata"]["name"] for pod in stand.pods.waiting()]
+        stories = [await stand.paddock.story(stand.cluster.namespace, name) for name in names]
+        return bool(stories) and all(text in (each.get("verdict") or {}).get("text", "") for each in stories)
 
     await eventually(ask, f"they are told: {text}")
 
