@@ -44,14 +44,25 @@ async def installed(cluster: Cluster) -> AsyncIterator[None]:
         name = DEFINITION["metadata"]["name"]
         with suppress(ApiFailure):
             await cluster.request("DELETE", path_of("CustomResourceDefinition", name=name))
+        await eventually(lambda: _is_forgotten(cluster), "the next test finds no definition", timeout=30)
 
 
 async def _is_served(cluster: Cluster) -> bool:
+    """True if it is served, and discovered, by which Paddock finds it."""
     try:
         await cluster.request("GET", path_of("PodGroup", cluster.namespace))
+        found = await cluster.request("GET", path_of("PodGroup").rpartition("/")[0])
     except ApiFailure:
         return False
-    return True
+    return any(each["name"] == "podgroups" for each in found["resources"])
+
+
+async def _is_forgotten(cluster: Cluster) -> bool:
+    try:
+        await cluster.request("GET", path_of("PodGroup").rpartition("/")[0])
+    except ApiFailure as failure:
+        return failure.status == 404
+    return False
 
 
 def group(cluster: Cluster, least: int) -> Object:
