@@ -40,7 +40,8 @@ async def until_done(here: Contest, effect: Effect, *, grace: int, cores: int = 
         # kube-scheduler may ask by itself, and be faster.
         await here.stand.scheduler.kill()
     await here.cluster.create_pod("poor", queue="root.poor", cpu=str(cores))
-    await asyncio.wait_for(done.wait(), 20)
+    # Enough for a failed attempt, its back-off of 15 s, and one more.
+    await asyncio.wait_for(done.wait(), 45)
 
 
 async def create_rivals(here: Contest) -> None:

@@ -23,7 +23,7 @@ from e2e.stands.crashes import (
     until_over,
 )
 from e2e.stands.preemption import Contest, contest
-from e2e.stands.stand import eventually
+from e2e.stands.stand import eventually, eventually_equal
 
 
 @asynccontextmanager
@@ -61,20 +61,22 @@ async def test_the_preemptor_gets_the_node_and_no_pod_is_evicted_twice(
 async def test_a_request_under_way_at_the_crash_meets_the_one_of_the_next_process(cluster: Cluster) -> None:
     """Both may succeed, and no other pod is evicted."""
     async with contest(cluster, QUEUES, nodes=1, cores=3, proxied=True) as here:
-        proxy = here.stand.proxy
-        proxy.delay("POST", "/pods/rich-1/eviction$", 2.0)
+        proxy, path = here.stand.proxy, "/pods/rich-1/eviction$"
+        proxy.freeze(path)
         await until_done(here, EFFECTS["a victim is evicted"], grace=0)
 
         async def asked() -> int:
-            return proxy.count("POST", "/pods/rich-1/eviction$")
+            return proxy.count("POST", path)
 
         await eventually(asked, "the other eviction is requested")
         await here.stand.paddock.kill()
-        proxy.clear()
+        proxy.answer_held()
         await create_rivals(here)
         before = evictions(here)
         assert before["rich-1"] == (0, 1)
         await here.stand.paddock.start()
+        await eventually_equal(asked, 2, "the next process requests it, too", timeout=30)
+        proxy.thaw()
         await here.until_bound("poor")
         await until_over(here, before)
 
@@ -82,7 +84,7 @@ async def test_a_request_under_way_at_the_crash_meets_the_one_of_the_next_proces
 async def test_the_capacity_is_released_when_the_preemptor_is_deleted_meanwhile(cluster: Cluster) -> None:
     """The only victim is marked but not evicted: it stays, and its mark is taken off."""
     async with _crash(cluster, MARKED, grace=0, cores=1) as here:
-        assert here.pods.note("poor", RESERVED) == "n1"
+        await here.pods.until(lambda: here.pods.note("poor", RESERVED) == "n1", "its node is on the ask")
         await cluster.delete_pod("poor")
         await here.stand.paddock.start()
         await here.until_unmarked()
