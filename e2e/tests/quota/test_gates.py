@@ -198,14 +198,11 @@ async def _label(cluster: Cluster, value: str | None) -> None:
 
 async def _until_gated(cluster: Cluster) -> None:
     """Wait for a new policy, with dry-run pods until one has the gate."""
-    path = f"/api/v1/namespaces/{cluster.namespace}/pods"
-    for _ in range(400):
-        made = await cluster.request(
-            "POST", path, cluster.pod("probe", queue="root.a"), params={"dryRun": "All"}
-        )
-        if any(gate["name"] == GATE for gate in made["spec"].get("schedulingGates", ())):
-            return
-    raise AssertionError("the policy gates no pod")
+
+    async def gates() -> bool:
+        return GATE in (await _changed(cluster, {}, managed=True))[1]
+
+    await eventually(gates, "the policy gates pods")
 
 
 async def _allocated(stand: Stand, millicores: int) -> bool:

@@ -51,7 +51,10 @@ async def test_freed_and_raised_quota_among_300_refused_pods(cluster: Cluster) -
         )
         for name in ("p1", "p2", "p3", "p4"):
             await cluster.create_pod(name, queue="root.a")
-        await stand.pods.until(lambda: len(stand.pods.bound()) == 3, "two of four, and one of the crowd")
+        await stand.pods.until(
+            lambda: len(stand.pods.bound()) == 3 and len(stand.pods.refused(REFUSED)) == 2,
+            "two of four, and one of the crowd; two are refused",
+        )
         mine = [pod for pod in stand.pods.bound() if pod["metadata"]["name"].startswith("p")]
         before, deleted = time.monotonic(), mine[0]["metadata"]["name"]
         await cluster.delete_pod(deleted)
@@ -179,8 +182,8 @@ async def _until_allocated(stand: Stand, queue: str, amount: int) -> None:
 
 async def _last_error(stand: Stand) -> str:
     _, text = await stand.paddock.get("/readyz?verbose")
-    (line,) = [each for each in text.splitlines() if each.startswith("last configuration error: ")]
-    return line.partition(": ")[2]
+    lines = [each for each in text.splitlines() if each.startswith("last configuration error: ")]
+    return lines[0].partition(": ")[2] if lines else ""
 
 
 async def _event_on_config_map(cluster: Cluster) -> str:
