@@ -23,7 +23,7 @@ async def until_small_ones_had_the_others(here: Place, node: str) -> None:
     await here.cluster.create_pods(here.cluster.pod(name, queue="root.small") for name in small)
     await here.until_more("small", 4)
     await here.pods.until(
-        lambda: sum("1 NodeReserved: " in message_of(here.named(name)) for name in small) == 2,
+        lambda: sum("1 NodeReserved: " in message_of(here.pods.named(name)) for name in small) == 2,
         "two are refused the kept node",
     )
     assert here.pods.note("large", RESERVED) == node

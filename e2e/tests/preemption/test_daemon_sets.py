@@ -58,6 +58,6 @@ async def _until_it_waits(here: Contest, name: str) -> None:
 
     async def known() -> bool:
         story = await here.stand.paddock.story(here.cluster.namespace, name)
-        return name == "no-owner" or "has not made it" in story["daemonSet"]
+        return "daemonSet" in story and (name == "no-owner" or "has not made it" in story["daemonSet"])
 
     await eventually(known, f"{name} is of no DaemonSet")

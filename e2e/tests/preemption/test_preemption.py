@@ -8,6 +8,7 @@ from e2e.cluster.client import Cluster
 from e2e.cluster.daemon_sets import daemon_set, of_daemon_set
 from e2e.stands.course import say
 from e2e.stands.preemption import DELAY, Contest, contest, queue
+from e2e.stands.stand import eventually
 
 SIBLINGS = {
     "root.tenants": queue(),
@@ -50,7 +51,7 @@ async def _assert_receipts(here: Contest, victim: str, preemptor: str) -> None:
     assert note.startswith(f"{ask['metadata']['uid']}/")
     assert "(guarantee: LAW-" in note
     assert f" to {namespace}/{preemptor} of application " in said
-    (begun,) = await here.events(preemptor, "Preempting")
+    (begun,) = await eventually(lambda: here.events(preemptor, "Preempting"), f"an Event on {preemptor}")
     assert (begun["type"], begun["message"]) == ("Normal", f"{namespace}/{victim} is evicted for it")
     assert all(law in text for law in laws for text in (note, said)), (note, said)
     plan = await here.plan_for(preemptor)
