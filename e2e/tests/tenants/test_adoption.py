@@ -134,6 +134,7 @@ async def test_what_a_pod_says_itself_stays(cluster: Cluster, name: str) -> None
     metadata, labels = PODS[name]
     await _configured(cluster, {FILTER + "defaultQueue": "root.default"})
     await _until_adopted(cluster, {cluster.namespace: expected({}, cluster.namespace, {})})
+    await _until_sent_to(cluster, "root.default")
     made = await _tried(cluster, cluster.namespace, **metadata)
     assert made["metadata"].get("labels", {}) == labels
     assert made["spec"]["schedulerName"] == "yunikorn"
@@ -141,12 +142,7 @@ async def test_what_a_pod_says_itself_stays(cluster: Cluster, name: str) -> None
 
 async def test_the_default_queue_is_that_of_the_config_map(cluster: Cluster) -> None:
     await _configured(cluster, {FILTER + "defaultQueue": "root.default"})
-
-    async def labelled() -> bool:
-        labels = (await _tried(cluster, cluster.namespace))["metadata"].get("labels", {})
-        return (labels.get(QUEUE), labels.get("queue")) == ("root.default", "root.default")
-
-    await eventually(labelled, "the default queue is set", timeout=30)
+    await _until_sent_to(cluster, "root.default")
 
 
 async def test_a_controller_of_yunikorn_and_mirrors_are_left_alone(cluster: Cluster) -> None:
@@ -163,11 +159,15 @@ async def test_an_adopted_pod_waits_for_its_queue(cluster: Cluster) -> None:
         settings = {FILTER + "defaultQueue": "root.a", "queues.yaml": document(QUEUES)}
         await cluster.configmap(NAMESPACE, CONFIG_MAP, settings)
         await _until_adopted(cluster, {cluster.namespace: expected({}, cluster.namespace, {})})
+        await _until_sent_to(cluster, "root.a")
         for name in ("p1", "p2"):
             pod = cluster.pod(name, scheduler_name="default-scheduler")
             pod["spec"].pop("schedulerName")
             await cluster.create(pod)
-        await stand.pods.until(lambda: len(stand.pods.bound()) == len(stand.pods.waiting()) == 1, "one waits")
+        await stand.pods.until(
+            lambda: len(stand.pods.bound()) == len(stand.pods.refused("QuotaExceeded: root.a")) == 1,
+            "one waits",
+        )
         (waits,) = stand.pods.waiting()
         story = await stand.paddock.story(cluster.namespace, waits["metadata"]["name"])
         assert (story["queue"], story["managed"]) == ("root.a", True)
@@ -197,6 +197,16 @@ async def _tried(cluster: Cluster, namespace: str, **metadata: Any) -> Object:
     pod["metadata"] = {"name": "tried", "namespace": namespace, **metadata}
     path = f"/api/v1/namespaces/{namespace}/pods"
     return await cluster.request("POST", path, pod, params={"dryRun": "All"})
+
+
+async def _until_sent_to(cluster: Cluster, queue: str) -> None:
+    """Wait until pods get this default queue. Pods are adopted by former settings as well."""
+
+    async def labelled() -> bool:
+        labels = (await _tried(cluster, cluster.namespace))["metadata"].get("labels", {})
+        return (labels.get(QUEUE), labels.get("queue")) == (queue, queue)
+
+    await eventually(labelled, "the default queue is set", timeout=30)
 
 
 async def _until_adopted(cluster: Cluster, wanted: Mapping[str, tuple[str, str]]) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from e2e.cluster.client import Cluster, Object, message_of, node_of
 from e2e.stands.stand import Stand, certificates, eventually, eventually_equal
+from e2e.tests.quota.test_unguarded import _seen
 from tests.extender.http.test_intake import PACKED
 
 TWO = {"a": {"max": {"vcore": "2"}}}
@@ -66,6 +67,7 @@ async def test_only_a_pod_that_may_be_bound_is(cluster: Cluster) -> None:
         foreign = await cluster.create_pod("foreign", scheduler_name="nobody", spec=gates)
         large = await cluster.create_pod("large", queue="root.a", cpu="3")
         await stand.pods.until(lambda: "Quota" in message_of(stand.pods.named("large")), "it is refused")
+        await eventually(lambda: _seen(stand, "foreign"), "Paddock knows the foreign one")
         assert "QuotaExceeded" in await caller.bind(large, "n1")
         assert "scheduling gate" in await caller.bind(foreign, "n1")
         assert "gone" in await caller.bind(large, "n1", PodName="foreign")
@@ -116,12 +118,12 @@ async def test_invented_pods_hold_no_quota_for_long(cluster: Cluster) -> None:
 
         assert (await invent("first", "x"))["NodeNames"] == ["n1"]
         assert await reserved() == 2000
-        await eventually_equal(reserved, 0, "an invented pod's quota is given back", timeout=5)
+        await eventually_equal(reserved, 0, "an invented pod's quota is given back")
         for at in range(20):
             await invent(f"more-{at}", f"x-{at}")
-        await eventually_equal(reserved, 0, "that of many too", timeout=5)
+        await eventually_equal(reserved, 0, "that of many too")
         # Only one of them held quota. The API server has yet to report for ten that they do not exist.
-        await eventually(warned, "Paddock has noticed that they are invented", timeout=5)
+        await eventually(warned, "Paddock has noticed that they are invented")
         assert "has not shown this pod" in (await invent("late", "x"))["Error"]
         for name in ("p1", "p2"):
             await cluster.create_pod(name, queue="root.a")

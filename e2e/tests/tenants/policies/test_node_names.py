@@ -109,7 +109,7 @@ async def test_controllers_and_mirrors_name_nodes(cluster: Cluster) -> None:
     subject = "system:serviceaccount:kube-system:replicaset-controller"
     await permit(cluster, subject)
     named = cluster.pod("copied", queue="root.a", spec={"nodeName": "n1"})
-    await create(cluster, named, user="controller")
+    await until_allowed(lambda: create(cluster, copy.deepcopy(named), user="controller"))
     own = cluster.pod("own", queue="root.a", spec={"nodeName": "n1"})
     assert FORCED in await refusal(create(cluster, own, user="kubelet"))
     own["metadata"]["annotations"]["kubernetes.io/config.mirror"] = "x"
