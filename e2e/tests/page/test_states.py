@@ -72,7 +72,7 @@ async def test_an_empty_cluster_and_then_a_pod_that_waits_and_goes(cluster: Clus
         await stand.pods.until(lambda: len(stand.pods.bound()) == 2, "two are bound")
         await until_shown(page, "Running")
         await cluster.create_pod("p3", queue="root.a")
-        await stand.pods.until(lambda: len(stand.pods.waiting()) == 1, "the third waits")
+        await stand.pods.until(lambda: stand.pods.refused("QuotaExceeded"), "the third is known, and waits")
         await open_view(page, base, f"#/why/{cluster.namespace}/p3")
         await until_shown(page, "1 is short")
         await cluster.delete_pod("p1")

@@ -111,7 +111,7 @@ async def test_names_that_objects_have_members_of_are_plain_names(page: Page, to
 
 async def test_what_happens_is_shown_without_a_reload(page: Page, town: Town) -> None:
     await open_view(page, town.base, "#/applications?search=brand-new")
-    assert "old, live" in await text(page)
+    await until_shown(page, "old, live")
     await town.cluster.create_pod("newcomer", queue="root.hold", app="brand-new", cpu="100m")
     await until_shown(page, "1 of ")
     await until_shown(page, "Running")

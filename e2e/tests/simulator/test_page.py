@@ -11,6 +11,7 @@ import pytest_asyncio
 
 from e2e.programs import browser
 from e2e.programs.browser import NoBrowserError, Page, opened_page
+from e2e.stands.stand import eventually
 from extender.simulator.report.page import page_of
 from extender.simulator.report.recording import Happening, Recording
 from tests.extender.simulator.report.recordings import (
@@ -202,9 +203,8 @@ async def test_a_cluster_of_symbols_lists_its_pods(page: Page, tmp_path: Path) -
     (bunch,) = await texts(page, "[data-marker]")
     assert "30 refusals" in bunch
     await page.click("[data-marker]")
-    text = await page.ask("document.querySelector('#panel').textContent")
-    assert "web-0 … web-28 (15 pods)" in text
-    assert "web-1 … web-29 (15 pods)" in text
+    for each in ("web-0 … web-28 (15 pods)", "web-1 … web-29 (15 pods)"):
+        await page.until(f"document.querySelector('#panel').textContent.includes({each!r})")
 
 
 async def test_a_click_on_a_nodes_row_shows_the_pod_there(page: Page, tmp_path: Path) -> None:
@@ -254,9 +254,9 @@ async def test_a_hostile_recording_is_text(page: Page, tmp_path: Path) -> None:
     )
     await show(page, recording, tmp_path)
     await page.click("[data-marker]")
+    await page.until(f"document.querySelector('#panel').textContent.includes({HOSTILE!r})")
     assert await page.ask("document.title") == f"{HOSTILE} - Paddock simulation"
     assert await page.ask("document.querySelectorAll('img, b:not(.readout b, .gauge b)').length") == 0
-    assert HOSTILE in await page.ask("document.querySelector('#panel').textContent")
 
 
 async def test_resources_may_have_any_name(page: Page, tmp_path: Path) -> None:
@@ -283,10 +283,12 @@ async def test_what_a_page_complains_about_is_heard(started: Page, tmp_path: Pat
     )
     started.complaints.clear()
     await started.show(file, width=600, height=900)
-    text = "\n".join(started.complaints)
-    assert "one" in text
-    assert "two" in text
-    assert "Content Security Policy" in text
+
+    async def heard() -> bool:
+        said = "\n".join(started.complaints)
+        return all(each in said for each in ("one", "two", "Content Security Policy"))
+
+    await eventually(heard, "all three are heard")
 
 
 def test_without_a_browser_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
