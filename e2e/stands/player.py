@@ -32,6 +32,9 @@ from extender.simulator.scenario.objects import (
 QUIET = 1.5
 """Seconds in which nothing may happen after the last step, once everything is as expected."""
 
+LATEST = 30.0
+"""Seconds after the last step in which all must come about, with one failed attempt and its back-off."""
+
 
 @dataclass
 class Outcome:
@@ -108,17 +111,17 @@ class Player:
         return self._seen
 
     async def _until_quiet(self, expected: Outcome) -> None:
-        """Wait until all is as expected, for twelve seconds at most, and nothing has happened for a while.
+        """Wait until all is as expected, for `LATEST` at most, and nothing has happened for a while.
 
         Anything that happens beyond the expectations must have time to show.
         """
-        until = time.monotonic() + 12
+        until = time.monotonic() + LATEST
 
         def over() -> bool:
             agreed = (self._seen.placed, self._seen.evicted) == (expected.placed, expected.evicted)
             return agreed or time.monotonic() >= until
 
-        await self._stand.pods.until(over, "the outcome", timeout=20)
+        await self._stand.pods.until(over, "the outcome", timeout=2 * LATEST)
         self._last = time.monotonic()
         await self._stand.pods.until(lambda: time.monotonic() - self._last >= QUIET, "quiet", timeout=60)
 
