@@ -170,17 +170,32 @@ class Cluster:
         )
 
     async def create_priority_class(self, name: str, value: int, *, preempts: bool = True) -> None:
-        """Create a PriorityClass. ``preempts``: whether kube-scheduler may evict others for its pods."""
-        policy = "PreemptLowerPriority" if preempts else "Never"
+        """Create a PriorityClass that pods may name from then on.
+
+        ``preempts``: whether kube-scheduler may evict others for its pods.
+        """
         await self.create(
             {
                 "apiVersion": "scheduling.k8s.io/v1",
                 "kind": "PriorityClass",
                 "metadata": {"name": name},
                 "value": value,
-                "preemptionPolicy": policy,
+                "preemptionPolicy": "PreemptLowerPriority" if preempts else "Never",
             }
         )
+        until = time.monotonic() + 30
+        while await self._lacks_class(name):
+            assert time.monotonic() < until, f"no pod may name the PriorityClass {name}"
+            await asyncio.sleep(0.05)
+
+    async def _lacks_class(self, name: str) -> bool:
+        """True while admission refuses a PriorityClass. Its own watch brings a new one a moment later."""
+        probe = self.pod("probe", spec={"priorityClassName": name})
+        try:
+            await self.request("POST", path_of("Pod", self.namespace), probe, params={"dryRun": "All"})
+        except ApiFailure as failure:
+            return "no PriorityClass" in str(failure)
+        return False
 
     # -- nodes ----------------------------------------------------------------------------------------------
 
