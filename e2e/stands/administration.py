@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from e2e.cluster.client import ApiFailure, Cluster, path_of
+from e2e.programs.paddock import PaddockProcess
 from e2e.stands.front_door import LOOPBACK, ROOT, FrontDoor, serving
 from e2e.stands.stand import CONFIG_MAP, NAMESPACE, SIDECAR, Stand, Tree, eventually
 
@@ -106,12 +107,12 @@ async def act(door: FrontDoor, user: str, **order: Any) -> tuple[int, str]:
     return await door.kubectl(*arguments, user="admin")
 
 
-async def status_of(door: FrontDoor) -> str:
+async def status_of(paddock: PaddockProcess) -> str:
     """Status of the queue, once the REST interface answers. It does not right after a start (REST-43)."""
 
     async def found() -> str:
-        _, text = await door.paddock.get("/ws/v1/partition/default/queue/root.a")
-        return str(json.loads(text).get("status", ""))
+        _, text = await paddock.get("/ws/v1/partition/default/queue/root.a")
+        return str(json.loads(text or "{}").get("status", ""))
 
     return await eventually(found, "the REST interface answers", timeout=60)
 

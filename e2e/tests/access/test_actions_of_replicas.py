@@ -40,8 +40,7 @@ async def test_a_standby_passes_an_order_on_and_keeps_it_when_it_leads(door: Fro
     close: dict[str, Any] = {"action": "close", "queue": "root.a", "reason": "drain"}
     assert (await until_done(door, **close))["changed"]
     assert (audited(leader), audited(door.paddock)) == ([("close", "changed")], [])
-    _, text = await leader.get("/ws/v1/partition/default/queue/root.a")
-    assert json.loads(text)["status"] == "Draining"
+    assert await status_of(leader) == "Draining"
     await leader.kill()
     await door.lead(STANDBY[0])
 
@@ -49,10 +48,10 @@ async def test_a_standby_passes_an_order_on_and_keeps_it_when_it_leads(door: Fro
         return await door.paddock.metric("paddock_leading") == 1
 
     await eventually(leads, "the standby leads", timeout=30)
-    assert await status_of(door) == "Draining"
+    assert await status_of(door.paddock) == "Draining"
     assert not (await until_done(door, **close))["changed"]
     assert (await until_done(door, action="open", queue="root.a"))["changed"]
-    assert await status_of(door) == "Active"
+    assert await status_of(door.paddock) == "Active"
     assert audited(door.paddock) == [("close", "unchanged"), ("open", "changed")]
 
 

@@ -76,7 +76,7 @@ async def test_a_crash_around_the_commit(
         await kill_around_commit(stand, partial(act, door, OPERATOR, **order), committed=committed)
         await stand.paddock.start()
         is_closed = committed is (order == CLOSE)
-        assert await status_of(door) == ("Draining" if is_closed else "Active")
+        assert await status_of(door.paddock) == ("Draining" if is_closed else "Active")
         await cluster.create_pod("first", queue="root.a", app="new")
         await cluster.create_pod("next", queue="root.a", app="old")
         await until_bound(stand, "next")
@@ -85,7 +85,7 @@ async def test_a_crash_around_the_commit(
         version = await version_of_store(cluster)
         assert not (await until_done(door, **order))["changed"]
         assert await version_of_store(cluster) == version
-        assert await status_of(door) == ("Draining" if order == CLOSE else "Active")
+        assert await status_of(door.paddock) == ("Draining" if order == CLOSE else "Active")
         await cluster.create_pod("later", queue="root.a", app="newer")
         await (until_waits if order == CLOSE else until_bound)(stand, "later")
         await until_done(door, **OPEN)
@@ -117,12 +117,12 @@ async def test_a_full_store_refuses_a_further_order_and_keeps_the_others(
         end = {"action": "end", "application": "old", "namespace": cluster.namespace}
         assert await is_refused(end)
         assert await version_of_store(cluster) == version
-        assert await status_of(door) == "Active"
+        assert await status_of(door.paddock) == "Active"
         await cluster.create_pod("first", queue="root.a", app="new")
         await until_bound(stand, "first")
         assert (await until_done(door, **OPEN | {"queue": "root.a.q0"}))["changed"]
         assert (await until_done(door, **CLOSE))["changed"]
-        await eventually_equal(partial(status_of, door), "Draining", "there was place for one")
+        await eventually_equal(partial(status_of, door.paddock), "Draining", "there was place for one")
         lines = [each for each in stand.paddock.logs() if each.get("event") == "audit"]
         refused = {(each["action"], each["status"]) for each in lines if each["result"] == "refused"}
         assert refused >= {("close", 409), ("end", 409)}

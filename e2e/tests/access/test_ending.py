@@ -169,5 +169,7 @@ async def test_a_crash_around_the_commit(cluster: Cluster, tmp_path: Path, commi
         await stand.pods.until(lambda: is_over(stand, "p"), "it is evicted once")
         if committed:
             assert not (await until_done(door, **order(cluster)))["changed"]
+        # The watch may show the end of the pod before the proxy has the answer.
+        await stand.pods.until(lambda: stand.proxy.accepted("POST", "/pods/p/eviction$"), "it was answered")
         assert stand.proxy.accepted("POST", "/pods/p/eviction$") == 1
         await stand.audited()

@@ -72,7 +72,7 @@ async def settled(stand: Stand) -> None:
 @pytest.mark.rule("ACT-30", "ACT-31")
 async def test_an_application_is_moved_and_stays_there(cluster: Cluster, tmp_path: Path) -> None:
     async with begun(cluster, tmp_path) as (door, stand):
-        await stand.pods.until(lambda: "QuotaExceeded" in message_of(stand.pods.named("p-2")), "one waits")
+        await stand.pods.until(lambda: stand.pods.refused("QuotaExceeded"), "one waits")
         dry = await until_done(door, **order(cluster, dryRun=True))
         assert (dry["source"], len(dry["pods"]), await queue_of(stand)) == ("root.a.x", 3, "root.a.x")
         refused = (

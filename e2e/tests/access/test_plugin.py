@@ -137,9 +137,17 @@ async def console(cluster: Cluster, tmp_path: Path) -> AsyncIterator[Console]:
         await eventually(is_seen, "the pod waits for quota, and the tenant may ask", timeout=60)
 
         async def is_removed() -> bool:
-            return ODD_QUEUE not in (await made.run("viewer", "queues"))[1]
+            code, out, _ = await made.run("viewer", "queues")
+            return code == 0 and ODD_QUEUE not in out
 
-        await eventually(is_removed, "the queue that this document lacks is removed", timeout=60)
+        await eventually(
+            is_removed, "the viewer may ask, and the queue that this document lacks is removed", timeout=60
+        )
+
+        async def may_act() -> bool:
+            return (await made.run("administrator", "close-queue", "root.a", "--dry-run"))[0] == 0
+
+        await eventually(may_act, "the administrator may act", timeout=60)
         yield made
 
 
