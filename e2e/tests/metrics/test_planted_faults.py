@@ -44,9 +44,13 @@ def shortened() -> dict[str, Any]:
     return groups
 
 
-def queues(*, max_of_a: int = 2) -> str:
-    """``a`` is full with two pods. ``b`` has a guarantee that it does not use."""
-    a = f"{{name: a, properties: {{quota.preemption.delay: 1s}}, resources: {{max: {{vcore: {max_of_a}}}}}}}"
+def queues(*, max_of_a: int = 2, delay: str = "1h") -> str:
+    """``a`` is full with two pods. ``b`` has a guarantee that it does not use.
+
+    ``delay``: time after which a lowered max is enforced.
+    """
+    properties = f"{{quota.preemption.delay: {delay}}}"
+    a = f"{{name: a, properties: {properties}, resources: {{max: {{vcore: {max_of_a}}}}}}}"
     b = "{name: b, resources: {guaranteed: {vcore: 5}}}"
     root = f"{{name: root, submitacl: '*', queues: [{a}, {b}]}}"
     preemption = "preemption: {quotapreemptionenabled: true}"
@@ -86,8 +90,9 @@ async def _lower_the_max(world: PlayedWorld) -> None:
     world.server.configure(queues(max_of_a=1))
 
 
-async def _evict(_world: PlayedWorld) -> None:
-    """The lowered max is enforced after its delay: Paddock evicts a pod."""
+async def _evict(world: PlayedWorld) -> None:
+    """The lowered max is enforced after a shorter delay: Paddock evicts a pod."""
+    world.server.configure(queues(max_of_a=1, delay="1s"))
 
 
 async def _break_a_law(world: PlayedWorld) -> None:
