@@ -11,7 +11,7 @@ from e2e.cluster.client import ApiFailure, Cluster, Object, path_of
 from e2e.programs.binaries import binary
 from e2e.programs.definitions import PROMETHEUS_OPERATOR
 from e2e.stands.installation.definitions import defined
-from e2e.stands.stand import MANIFESTS, NAMESPACE, manifest, rendered
+from e2e.stands.stand import MANIFESTS, NAMESPACE, eventually, manifest, rendered
 
 MONITORS = ("monitoring/service-monitor.yaml", "monitoring/pod-monitor.yaml")
 RULES = "monitoring/rules.yaml"
@@ -23,7 +23,19 @@ async def operated(cluster: Cluster) -> AsyncIterator[Cluster]:
     """A cluster with the definitions, until the end."""
     await cluster.ensure_namespace(NAMESPACE)
     async with defined(cluster, PROMETHEUS_OPERATOR):
+        await eventually(lambda: _are_named(cluster), "kubectl knows the kinds", timeout=60)
         yield cluster
+
+
+async def _are_named(cluster: Cluster) -> bool:
+    """True if kubectl knows the kinds. An API server serves a kind a moment before it names it to kubectl."""
+    code, printed = await kubectl(cluster, "api-resources", "--no-headers", "--output=name")
+    named = {f"{path_of(thing['kind']).rpartition('/')[2]}.monitoring.coreos.com" for thing in _objects()}
+    return code == 0 and named <= {*printed.split()}
+
+
+def _objects() -> list[Object]:
+    return [thing for path in (*MONITORS, RULES) for thing in manifest(path)]
 
 
 async def kubectl(cluster: Cluster, *arguments: str) -> tuple[int, str]:
