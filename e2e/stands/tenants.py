@@ -259,7 +259,7 @@ class Tenants:
         names = {f"{each}-{number}-{at}" for each in churning for at in range(OF_EACH)}
         return len(names - self.ended - (self.all.keys() - self.live.keys()))
 
-    async def until_bound(self, *names: str, timeout: float = 10.0) -> None:
+    async def until_bound(self, *names: str, timeout: float = 30.0) -> None:
         await self.pods.until(
             lambda: all(node_of(self.all[name]) for name in names), f"{names} are bound", timeout=timeout
         )

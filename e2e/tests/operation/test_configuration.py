@@ -130,7 +130,7 @@ async def _raise(day: Tenants) -> None:
 
     before = time.monotonic()
     await day.edit(change)
-    await day.pods.until(lambda: len(day.running("nightly-")) == 8, "four more are woken", timeout=10)
+    await day.pods.until(lambda: len(day.running("nightly-")) == 8, "four more are woken")
     print(f"four more nightly pods were bound {time.monotonic() - before:.3f} s after the edit")
     await day.until_bound(await day.create("bea", "next"))
     assert await day.max_of("root.people.dev-bea", "bea-next") == {"vcore": 5000}
@@ -152,7 +152,7 @@ async def _lower(day: Tenants) -> None:
     await eventually_equal(lambda: day.allocated(NIGHTLY), 3000, "five are released")
     assert day.running("nightly-") == {*last}
     await day.delete(last[0])
-    await day.pods.until(lambda: len(day.running("nightly-")) == 3, "the third is replaced", timeout=10)
+    await day.pods.until(lambda: len(day.running("nightly-")) == 3, "the third is replaced")
     assert day.running("nightly-") > {*last[1:]}
 
 
@@ -215,7 +215,7 @@ async def _end(day: Tenants, batches: int) -> None:
     await day.all_created()
     assert len(day.running("nightly-")) == 3
     await day.delete(*day.running("nightly-"))
-    await day.pods.until(lambda: len(day.running("nightly-")) == 2, "the last two run", timeout=10)
+    await day.pods.until(lambda: len(day.running("nightly-")) == 2, "the last two run")
     await eventually(day.agrees, "Paddock counts what is seen")
     assert {name for name in day.live if name not in day.running("")} == {f"{each}-next" for each in NEVER}
     assert {each: await day.reason(f"{each}-next") for each in NEVER} == AT_THE_END
@@ -336,7 +336,7 @@ async def test_a_user_at_the_limit_holds_no_other_user_up(cluster: Cluster) -> N
         took("bound behind two pods of a user at the limit", time.monotonic() - before, at_most=3)
         assert day.running("") == {*alice[:3], *bob}
         await day.delete(bob[0], alice[0])
-        await day.pods.until(lambda: len(day.running("alice-")) == 3, "one of alice's two", timeout=10)
+        await day.pods.until(lambda: len(day.running("alice-")) == 3, "one of alice's two")
         (left,) = {*alice} & {*day.live} - day.running("alice-")
         assert await day.reason(left) == "UserQuotaExceeded: user alice in root.shared max vcore=3"
         await day.delete(left)

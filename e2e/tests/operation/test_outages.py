@@ -63,7 +63,9 @@ async def test_unmanaged_pods_pass_untouched_and_count_on_their_nodes(cluster: C
         await stand.pods.until(lambda: len(stand.pods.bound()) == 3, "all three run above any quota")
         await cluster.create_pod("mine", queue="root.a")
         await stand.pods.until(lambda: _is_bound(stand, "mine"), "and the queued one beside them")
-        assert stand.observer.rules.usage("root.a") == {"cpu": 1000, "pods": 1}
+        # The observer has a watch of its own.
+        used = {"cpu": 1000, "pods": 1}
+        await stand.pods.until(lambda: stand.observer.rules.usage("root.a") == used, "one pod counts")
         await stand.audited()
 
 

@@ -182,13 +182,14 @@ async def _until_policy_applies(cluster: Cluster, configuration: str) -> None:
     """Wait for a new policy, with dry-run pods until one is marked."""
     if not _is_scoped(configuration):
         return
-    for _ in range(200):
+
+    async def is_marked() -> bool:
         pod = cluster.pod("probe", queue="root.a")
         path = f"/api/v1/namespaces/{cluster.namespace}/pods"
         made = await cluster.request("POST", path, pod, params={"dryRun": "All"})
-        if all(marker in _requests(made) for marker in MARKERS):
-            return
-    raise AssertionError("the policy marks no pod")
+        return all(marker in _requests(made) for marker in MARKERS)
+
+    await eventually(is_marked, "the policy marks pods", timeout=60)
 
 
 def _requests(pod: Object) -> Object:
