@@ -29,6 +29,9 @@ BOTH = pytest.mark.parametrize("gated", [False, True], ids=["refusals", "gates"]
 QUEUE = "root.jobs"
 GROUP = "workers"
 
+PLACED_WITHIN = 10
+"""A time-out, in seconds, before which a busy machine also places all placeholders that have capacity."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -210,6 +213,10 @@ class Rally:
             return len(self.placed(job)) >= count and len(self.log.of(job)) >= (made or 0)
 
         await self.pods.until(placed, f"{count} placeholders of {job.name} have nodes")
+
+    async def until_left(self, count: int) -> None:
+        """Wait until so many placeholders are left. Paddock may know of an end before the test sees it."""
+        await self.pods.until(lambda: len(self.holders()) == count, f"{count} placeholders are left")
 
     async def until_no_holders(self, *, timeout: float = 30.0) -> None:
         await self.pods.until(lambda: not self.holders(), "no placeholder is left", timeout=timeout)

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from e2e.cluster.client import Cluster
-from e2e.stands.gangs import GATE, NOTED, REPLACES, Job, Rally, rally
+from e2e.stands.gangs import GATE, NOTED, PLACED_WITHIN, REPLACES, Job, Rally, rally
 
 CORES = 4
 """Cores of the cluster, one more than a gang of three takes."""
@@ -50,7 +50,7 @@ async def _crash(cluster: Cluster, job: Job, effect: Effect, *, gated: bool = Fa
     async with rally(cluster, nodes=2, cores=2, gated=gated, proxied=True) as here:
         done = here.proxy.hold_next(*effect)
         await here.submit(job)
-        await asyncio.wait_for(done.wait(), 20)
+        await asyncio.wait_for(done.wait(), 20 + job.timeout)
         await here.paddock.kill()
         here.proxy.clear()
         if len(here.placed(job)) < min(job.size, CORES):
@@ -80,7 +80,7 @@ async def test_a_gang_behind_gates_starts_though_paddock_crashes(cluster: Cluste
 
 @pytest.mark.parametrize("effect", TIME_OUTS.values(), ids=_named(TIME_OUTS))
 async def test_a_soft_gang_gives_up_though_paddock_crashes(cluster: Cluster, effect: Effect) -> None:
-    job = Job("crash", 6, timeout=4)
+    job = Job("crash", 6, timeout=PLACED_WITHIN)
     async with _crash(cluster, job, effect) as here:
         await here.until_no_holders()
         await here.pods.until(lambda: len(here.pods.bound()) == 4, "all cores are taken by real pods")
@@ -94,7 +94,7 @@ async def test_a_soft_gang_gives_up_though_paddock_crashes(cluster: Cluster, eff
     "effect", [*TIME_OUTS.values(), MARKED], ids=[*_named(TIME_OUTS), "a-member-is-marked"]
 )
 async def test_a_hard_gang_fails_though_paddock_crashes(cluster: Cluster, effect: Effect) -> None:
-    job = Job("crash", 6, style="Hard", timeout=4)
+    job = Job("crash", 6, style="Hard", timeout=PLACED_WITHIN)
     async with _crash(cluster, job, effect) as here:
         await here.until_ended(*job.names)
         assert {here.log.ended[name] for name in job.names} == {("Failed", "ResourceReservationTimeout")}

@@ -4,7 +4,7 @@ import asyncio
 
 from e2e.cluster.client import Cluster, message_of, node_of, path_of
 from e2e.stands.course import RESERVED
-from e2e.stands.gangs import BOTH, REPLACES, Job, Rally, is_holder, rally
+from e2e.stands.gangs import BOTH, PLACED_WITHIN, REPLACES, Job, Rally, is_holder, rally
 from e2e.stands.stand import eventually
 
 LINKED = ("PATCH", "/pods/taken-0$", f'"{REPLACES}":"')
@@ -14,7 +14,7 @@ HIGH = 1000
 @BOTH
 async def test_a_placeholder_is_deleted_by_hand_before_the_start(cluster: Cluster, gated: bool) -> None:
     """GANG-18: a deleted placeholder is not made again, so the gang cannot start and ends at its time-out."""
-    job = Job("short", 4, timeout=5)
+    job = Job("short", 4, timeout=PLACED_WITHIN)
     async with rally(cluster, nodes=1, cores=3, gated=gated) as here:
         await here.submit(job)
         await here.until_placed(job, 3, made=4)
@@ -50,7 +50,7 @@ async def test_placeholders_are_deleted_by_hand_after_the_start(cluster: Cluster
         await cluster.create_pods([*job.manifests(cluster)][:2])
         await here.until_bound(*job.names[:2])
         await here.until_gang(job, "Started", 4, 2, 0)
-        assert len(here.holders()) == 2
+        await here.until_left(2)
         await _delete_holders(here)
         await here.until_gang(job, "Started", 4, 2, 2)
         await here.until_used(2000)

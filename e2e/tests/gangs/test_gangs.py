@@ -3,7 +3,7 @@
 import pytest
 
 from e2e.cluster.client import Cluster, node_of
-from e2e.stands.gangs import BOTH, NOTED, Job, rally
+from e2e.stands.gangs import BOTH, NOTED, PLACED_WITHIN, Job, rally
 
 
 @BOTH
@@ -25,7 +25,7 @@ async def test_members_take_over_what_placeholders_held(cluster: Cluster, gated:
 @BOTH
 async def test_a_hard_gang_that_does_not_fit_fails(cluster: Cluster, gated: bool) -> None:
     """GANG-16, APP-9: three of five placeholders fit, and all of their capacity is given back."""
-    job = Job("hard", 5, style="Hard", timeout=4)
+    job = Job("hard", 5, style="Hard", timeout=PLACED_WITHIN)
     async with rally(cluster, nodes=1, cores=3, gated=gated) as here:
         await here.submit(job)
         await here.until_placed(job, 3, made=5)
@@ -40,13 +40,13 @@ async def test_a_hard_gang_that_does_not_fit_fails(cluster: Cluster, gated: bool
 @BOTH
 async def test_a_soft_gang_that_does_not_fit_runs_as_far_as_it_does(cluster: Cluster, gated: bool) -> None:
     """GANG-16: its members are placed like any other pods, each when there is capacity."""
-    job = Job("soft", 5, timeout=4)
+    job = Job("soft", 5, timeout=PLACED_WITHIN)
     async with rally(cluster, nodes=1, cores=3, gated=gated) as here:
         await here.submit(job)
         await here.until_placed(job, 3, made=5)
         await here.pods.until(lambda: len(here.log.nodes) == 3, "three members run")
         await here.until_gang(job, "Ordinary", 5, 0, 5)
-        assert here.holders() == []
+        await here.until_no_holders()
         await here.until_events(PlaceholderTimeOut=5, GangSchedulingFailed=1)
         ran = [*here.log.nodes]
         await cluster.delete_pod(ran[0])
@@ -86,7 +86,7 @@ async def test_more_members_than_placeholders_and_a_member_that_comes_late(clust
         await cluster.create(first)
         await here.until_bound(job.first)
         await here.until_gang(job, "Started", 3, 1, 0)
-        assert len(here.holders()) == 2
+        await here.until_left(2)
         await cluster.create_pods(others)
         await here.until_bound(*job.names)
         await here.until_gang(job, "Started", 3, 3, 0)

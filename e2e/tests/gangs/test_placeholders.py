@@ -379,14 +379,20 @@ async def _put_limits(cluster: Cluster, limit: Object) -> None:
 
 
 async def _put_quota(cluster: Cluster, *, pods: int) -> None:
-    """Play the quota controller, too: existing pods count from now on."""
-    path = f"/api/v1/namespaces/{cluster.namespace}/resourcequotas"
-    hard = {"pods": str(pods)}
-    body = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": hard}}
-    await cluster.request("POST", path, body)
-    await cluster.patch(path + "/q/status", {"status": {"hard": hard, "used": {"pods": "0"}}})
+    """Play the quota controller, too: existing pods count from now on.
 
-    async def known() -> bool:
+    At first the quota allows no pod, which shows that admission knows it.
+    """
+    path = f"/api/v1/namespaces/{cluster.namespace}/resourcequotas"
+    none, hard = {"pods": "0"}, {"pods": str(pods)}
+    body = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": none}}
+    await cluster.request("POST", path, body)
+    await cluster.patch(path + "/q/status", {"status": {"hard": none, "used": {"pods": "0"}}})
+    await eventually(lambda: _refused(cluster), "the quota is known")
+    await cluster.patch(path + "/q", {"spec": {"hard": hard}})
+    await cluster.patch(path + "/q/status", {"status": {"hard": hard}})
+
+    async def allows() -> bool:
         return not await _refused(cluster)
 
-    await eventually(known, "the quota is in force")
+    await eventually(allows, "the quota is in force")
