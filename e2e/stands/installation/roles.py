@@ -5,6 +5,7 @@ import itertools
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from e2e.cluster.client import Cluster, Object, path_of
@@ -58,11 +59,23 @@ class Roles:
         return [each for kind in kinds for each in self.objects if each["kind"] == kind]
 
     async def apply(self) -> None:
-        """Give the account these roles only: what other tests left would hide a missing right."""
+        """Give the account these roles only: what other tests left would hide a missing right.
+
+        Returns once they count. Paddock would report a right for long that it lacked as it started.
+        """
         await self.cluster.ensure_namespace(NAMESPACE)
         await self._unbind()
         for thing in self.things:
             await self.cluster.apply(copy.deepcopy(thing))
+        for thing in self.things:
+            if thing["kind"] in ROLES and thing["metadata"]["name"] not in OF_PEOPLE:
+                await eventually(partial(self._counts, thing), f"{thing['metadata']['name']} counts")
+
+    async def _counts(self, thing: Object) -> bool:
+        """True if the account has the last right of a role."""
+        rule, namespace = thing["rules"][-1], thing["metadata"].get("namespace", NAMESPACE)
+        *_, right = _rights_of_rule(rule)
+        return not await self._lacks(right, rule.get("resourceNames", [""])[0], namespace)
 
     async def _unbind(self) -> None:
         for kind in BINDINGS:

@@ -16,6 +16,7 @@ from typing import Any, cast
 import pytest
 import pytest_asyncio
 
+from e2e.cluster.admission import is_gated
 from e2e.cluster.client import ApiFailure, Cluster, Object, condition, path_of
 from e2e.cluster.kubelet import StubKubelet
 from e2e.cluster.watching import PodCache
@@ -84,7 +85,7 @@ async def test_a_pod_is_held_released_and_placed(
 ) -> None:
     async with Installation(cluster, egress, tmp_path, {**_GATED, **MODES[mode]}) as installed:
         await cluster.add_nodes(1)
-        await eventually(cluster.is_mutated, "pods are gated", timeout=60)
+        await eventually(lambda: is_gated(cluster), "pods are gated", timeout=60)
         async with _with_stories(installed, pods, ("first", "second")):
             for name in ("first", "second"):
                 await cluster.create_pod(name, queue="root.a", app=name)

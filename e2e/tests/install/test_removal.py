@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from e2e.cluster.admission import is_gated
 from e2e.cluster.client import ApiFailure, Cluster, Object, node_of, path_of
 from e2e.cluster.namespaces import delete_namespace, exists, kinds_after_retries, kinds_of
 from e2e.cluster.watching import PodCache
@@ -72,13 +73,15 @@ async def used(cluster: Cluster, shell: Shell) -> None:
     """Install Paddock, let it hold pods back by gates and placeholders, and stop it."""
     async with Installed(cluster, shell) as stand:
         await cluster.add_nodes(1, cpu="8")
-        await eventually(cluster.is_mutated, "pods are gated", timeout=60)
+        await eventually(lambda: is_gated(cluster), "pods are gated", timeout=60)
         # Adopted pods get the scheduler name yunikorn, which none has after the removal.
         for name in ("runs", "waits", "waits-too"):
             await cluster.create_pod(name, queue="root.a", app="a", scheduler_name="paddock")
         for pod in Job("job", 3, members=1).manifests(cluster):
             await cluster.create(pod)
         await stand.pods.until(lambda: _node(stand.pods, "runs") == "n1", "one runs")
+        # The gang has then made all three placeholders, of which its only member takes one.
+        await stand.pods.until(lambda: _node(stand.pods, "job-0") == "n1", "a member runs")
         await stand.pods.until(lambda: len(_placeholders(stand.pods)) == 2, "a gang waits for members")
         await stand.pods.until(lambda: _is_gated(stand.pods, "waits"), "others are gated")
         await eventually(lambda: _has(cluster, MARKER), "Paddock has noted that there are queues")
@@ -161,9 +164,7 @@ async def test_killed_after_each_request_it_ends_and_nothing_is_held(
         cuts = 0
         while await removal.cut_off():
             cuts += 1
-            await eventually(
-                lambda: _is_taken(cluster), f"after request {cuts} pods can be created", timeout=5
-            )
+            await eventually(lambda: _is_taken(cluster), f"after request {cuts} pods can be created")
             assert cuts < MOST, "it begins the same again and again"
         print(f"killed after each of {cuts} requests")
         code, printed = await removal.run("--yes")

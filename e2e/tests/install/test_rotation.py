@@ -38,7 +38,7 @@ PLAYED_TIMES = (
     "import extender.front_door, extender.certificates.rotation as rotation, "
     "extender.http.access.mutual_tls as files; "
     "extender.front_door.FILES_READ_EVERY = files.CHECKED_EVERY = 0.5; "
-    "rotation.PUBLISHED_FOR = 2; rotation.RENEWED_AT = 0"
+    "rotation.PUBLISHED_FOR = 5; rotation.RENEWED_AT = 0"
 )
 ROTATIONS = 3
 LEAST = 50
