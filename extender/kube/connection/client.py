@@ -5,11 +5,10 @@ Nothing here knows what a pod is. Credentials belong to `extender.kube.connectio
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Mapping
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 from urllib.parse import urlencode, urlsplit
 
 import aiohttp
@@ -20,37 +19,23 @@ from extender.kube.connection.api import (
     MERGE_PATCH,
     REQUEST_TIMEOUT,
     ApiError,
-    MalformedAnswer,
     Unauthorized,
     Unreachable,
     error_from,
     redacted,
 )
-from extender.kube.connection.channel import Answer
+from extender.kube.connection.by_proxy import ByProxy
+from extender.kube.connection.channel import Answer, Ask, Broken, MaySend
 from extender.kube.connection.channels import Channels, Target, head_of, request_of, target_of
 from extender.kube.connection.credentials import Credentials
-from extender.kube.connection.fencing import FencedBody, HeldBack
 from extender.kube.connection.rights import MissingRights
-
-MaySend = Callable[[], bool]
-
-
-class _Request(NamedTuple):
-    """A request with the body to send, and the right to send it. ``content``: the type of the body."""
-
-    method: str
-    path: str
-    content: str
-    body: bytes | None
-    may_send: MaySend | None
-
+from extender.kube.connection.stream import Answered, Stream, Streams
 
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 MAX_LINE = 8 * 1024 * 1024
 """Bytes of the longest watch event that is accepted. By default, etcd stores objects of at most 1.5 MiB."""
 
 _CONNECT_TIMEOUT = 5.0
-_CONNECTIONS = 256
 # kube-apiserver drops an idle connection after 90 s. A POST must not be sent in that moment.
 _KEEPALIVE = 60.0
 
@@ -110,13 +95,9 @@ class ApiClient:
         self._credentials = credentials
         self._wall = wall
         self._date = ""
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=_KEEPALIVE),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers=_HEADERS,
-            read_bufsize=2**18,
-        )
+        self._by_proxy = ByProxy(credentials, _HEADERS, connect_within=_CONNECT_TIMEOUT, keepalive=_KEEPALIVE)
         self._channels = Channels(connect_within=_CONNECT_TIMEOUT)
+        self._streams = Streams(connect_within=_CONNECT_TIMEOUT)
         self._targeted: tuple[object, tuple[Target, str]] | None = None
         self._heads: dict[tuple[str, str, str], bytes] = {}
 
@@ -135,7 +116,8 @@ class ApiClient:
         """Close every connection. Requests under way end with `Unreachable`."""
         await self._credentials.close()
         self._channels.close()
-        await self._session.close()
+        self._streams.close()
+        await self._by_proxy.close()
 
     async def get(
         self, path: str, params: Mapping[str, str] | None = None, *, timeout: float = REQUEST_TIMEOUT
@@ -208,13 +190,50 @@ class ApiClient:
         Raises `Unreachable` after ``idle_timeout`` seconds without a byte, or if the connection breaks.
         Raises `MalformedAnswer` for a line longer than `MAX_LINE`.
         """
-        timeout = aiohttp.ClientTimeout(connect=_CONNECT_TIMEOUT, sock_read=idle_timeout)
+        whole = _with(path, params)
         try:
-            async with self._answered(path, timeout, params=params) as response:
-                async for line in _lines_from(response.content.iter_any(), limit=MAX_LINE):
-                    yield line
+            answer = await self._opened(whole, idle_timeout)
+            try:
+                while lines := await answer.read():
+                    for line in lines:
+                        yield line
+            finally:
+                self._end(answer)
+        except Broken as error:
+            raise Unreachable(str(error), sent=True) from None
         except _FAILURES as error:
             raise self._unreachable(error) from error
+
+    async def _opened(self, path: str, idle_timeout: float) -> Answered:
+        """Begin a watch. Raises `ApiError` for any status but 2xx."""
+        used = self._credentials.authorization()
+        answer = await self._begun(path, used, idle_timeout)
+        try:
+            if answer.head.status == 401:
+                self._end(answer)
+                answer = await self._begun(path, await self._authorized_anew(used), idle_timeout)
+            self._note_clock(answer.head.date)
+            if not answer.head.is_good:
+                head = answer.head
+                raise self._refusal(head.status, await answer.rest(), head.retry_after)
+        except BaseException:
+            self._end(answer)
+            raise
+        return answer
+
+    async def _begun(self, path: str, authorization: str, idle_timeout: float) -> Answered:
+        access = self._credentials
+        if access.proxy:
+            return await self._by_proxy.opened(path, authorization, idle_for=idle_timeout, limit=MAX_LINE)
+        target, prefix = self._target_of(access)
+        request = request_of("GET", prefix + path, self._head_of("", authorization), None)
+        return await self._streams.opened(target, request, idle_for=idle_timeout, limit=MAX_LINE)
+
+    def _end(self, answer: Answered) -> None:
+        if isinstance(answer, Stream):
+            self._streams.end(answer)
+        else:
+            answer.close()
 
     async def _call(
         self,
@@ -228,7 +247,7 @@ class ApiClient:
         may_send: MaySend | None = None,
     ) -> bytes:
         content = "" if body is None else content_type
-        ask = _Request(method, path + (f"?{urlencode(params)}" if params else ""), content, body, may_send)
+        ask = Ask(method, _with(path, params), content, body, may_send)
         try:
             async with asyncio.timeout(timeout):
                 answer = await self._authorized(ask, timeout)
@@ -244,89 +263,29 @@ class ApiClient:
         self.missing_rights.note(error)
         return error
 
-    async def _authorized(self, ask: "_Request", timeout: float) -> Answer:
+    async def _authorized(self, ask: Ask, timeout: float) -> Answer:
         """Send a request, and repeat it once with renewed credentials after a 401."""
         # That is safe for a POST, too: a request that fails authentication has not been carried out.
         used = self._credentials.authorization()
         answer = await self._send(ask, timeout, used)
         if answer.status != 401:
             return answer
+        return await self._send(ask, timeout, await self._authorized_anew(used))
+
+    async def _authorized_anew(self, used: str) -> str:
+        """The Authorization header after a renewal. Raises `Unauthorized` if it is still the one used."""
         if not await self._credentials.renewed(used):
             raise Unauthorized(401, "Unauthorized", "the API server does not accept our credentials")
-        return await self._send(ask, timeout, self._credentials.authorization())
+        return self._credentials.authorization()
 
-    async def _send(self, ask: "_Request", timeout: float, authorization: str) -> Answer:
+    async def _send(self, ask: Ask, timeout: float, authorization: str) -> Answer:
         access = self._credentials
         if access.proxy:
-            return await self._send_by_proxy(ask, timeout, authorization)
+            return await self._by_proxy.ask(ask, timeout, authorization)
         target, prefix = self._target_of(access)
         head = self._head_of(ask.content, authorization)
         request = request_of(ask.method, prefix + ask.path, head, ask.body)
         return await self._channels.ask(target, request, within=timeout, may_send=ask.may_send)
-
-    async def _send_by_proxy(self, ask: "_Request", timeout: float, authorization: str) -> Answer:
-        """Send a request through a proxy, which aiohttp knows how to ask."""
-        limits = aiohttp.ClientTimeout(connect=min(_CONNECT_TIMEOUT, timeout / 2))
-        sent = FencedBody(ask.body, ask.may_send) if ask.body is not None and ask.may_send else ask.body
-        try:
-            content = {"Content-Type": ask.content} if ask.content else {}
-            response = await self._open(ask.method, ask.path, limits, content, authorization, data=sent)
-            async with response:
-                found = response.headers
-                date, retry_after = found.get("Date", ""), found.get("Retry-After", "")
-                return Answer(response.status, await response.read(), date, retry_after)
-        except aiohttp.ClientError:
-            if isinstance(sent, FencedBody) and sent.held_back:
-                raise HeldBack from None
-            raise
-
-    @asynccontextmanager
-    async def _answered(
-        self,
-        path: str,
-        timeout: aiohttp.ClientTimeout,
-        *,
-        params: Mapping[str, str] | None = None,
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """A successful answer that is read as it arrives. Raises `ApiError` for any status but 2xx."""
-        used = self._credentials.authorization()
-        response = await self._open("GET", path, timeout, {}, used, params=params)
-        if response.status == 401:
-            response.release()
-            if not await self._credentials.renewed(used):
-                raise Unauthorized(401, "Unauthorized", "the API server does not accept our credentials")
-            used = self._credentials.authorization()
-            response = await self._open("GET", path, timeout, {}, used, params=params)
-        async with response:
-            self._note_clock(response.headers.get("Date", ""))
-            if not 200 <= response.status < 300:
-                retry_after = response.headers.get("Retry-After", "")
-                raise self._refusal(response.status, await response.read(), retry_after)
-            yield response
-
-    async def _open(
-        self,
-        method: str,
-        path: str,
-        timeout: aiohttp.ClientTimeout,
-        headers: Mapping[str, str],
-        authorization: str,
-        **options: object,
-    ) -> aiohttp.ClientResponse:
-        if self._session.closed:
-            raise Unreachable("the client is closed", sent=False)
-        access = self._credentials
-        return await self._session.request(
-            method,
-            access.host + path,
-            headers={**headers, "Authorization": authorization} if authorization else headers,
-            timeout=timeout,
-            allow_redirects=False,
-            proxy=access.proxy,
-            ssl=access.tls or True,
-            server_hostname=access.server_name,
-            **options,  # type: ignore[arg-type]
-        )
 
     def _target_of(self, access: Credentials) -> tuple[Target, str]:
         """Target and path prefix, made anew only when the credentials' certificates are."""
@@ -366,19 +325,5 @@ class ApiClient:
         self.clock_skew = server_time + 0.5 - self._wall()
 
 
-async def _lines_from(chunks: AsyncIterator[bytes], *, limit: int) -> AsyncIterator[bytes]:
-    """Split a byte stream into complete lines, without empty ones.
-
-    Raises `MalformedAnswer` if a line exceeds ``limit`` bytes.
-    """
-    unfinished = bytearray()
-    async for chunk in chunks:
-        unfinished += chunk
-        if b"\n" in chunk:
-            *whole, tail = bytes(unfinished).split(b"\n")
-            for line in whole:
-                if line:
-                    yield line
-            unfinished = bytearray(tail)
-        if len(unfinished) > limit:
-            raise MalformedAnswer(f"a line of more than {limit} bytes")
+def _with(path: str, params: Mapping[str, str] | None) -> str:
+    return f"{path}?{urlencode(params)}" if params else path

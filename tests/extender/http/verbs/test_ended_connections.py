@@ -11,7 +11,10 @@ from contextlib import suppress
 import pytest
 
 from extender.http.verbs.connection import Connection
+from extender.kube.connection.api import MalformedAnswer
 from extender.kube.connection.channel import Broken, Channel
+from extender.kube.connection.channels import Target
+from extender.kube.connection.stream import Stream, Streams
 from tests.extender.http.verbs.test_connection import answer_of, call, repeat, talking, until
 from tests.extender.rigs import Door, serving
 
@@ -42,7 +45,7 @@ def living() -> Iterator[Living]:
     others = set[int]()
     gc.collect()
     gc.disable()
-    held = [*of_kind(Connection), *of_kind(Channel)]
+    held = [*of_kind(Connection), *of_kind(Channel), *of_kind(Stream)]
     others |= {id(each) for each in held}
     yield of_kind
     gc.enable()
@@ -96,3 +99,37 @@ async def _ask_once(host: str, port: int) -> None:
         async with asyncio.timeout(5):
             await channel.ask(b"GET / HTTP/1.1\r\n\r\n")
     channel.close()
+
+
+WATCH = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+ENDS = {
+    "an end": WATCH + b"4\r\none\n\r\n0\r\n\r\n",
+    "a broken line": WATCH + b"6\r\none\ntw\r\n",
+    "a long line": WATCH + b"3e8\r\n" + b"x" * 1000,
+    "a refusal": b"HTTP/1.1 410 Gone\r\nContent-Length: 2\r\n\r\n{}",
+    "no HTTP": b"nonsense",
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("answer", ENDS.values(), ids=ENDS.keys())
+async def test_a_watch_that_ends_leaves_nothing(answer: bytes, living: Living) -> None:
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer)
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        await _watch(Target(*server.sockets[0].getsockname(), None, None))
+        await asyncio.wait_for(until(lambda: not living(Stream)), 5)
+
+
+async def _watch(target: Target) -> None:
+    streams = Streams(connect_within=5.0)
+    with suppress(Broken, MalformedAnswer):
+        stream = await streams.opened(target, b"GET / HTTP/1.1\r\n\r\n", idle_for=5.0, limit=100)
+        try:
+            while stream.head.is_good and await stream.read():
+                pass
+            await stream.rest()
+        finally:
+            streams.end(stream)
