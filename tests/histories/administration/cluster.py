@@ -135,6 +135,8 @@ class Cluster:
         self.store = Store()
         self.pods: dict[str, PodFacts] = {}
         self.lives = 0
+        #: Pods whose label was changed.
+        self.relabelled: set[PodUid] = set()
         self.budget = False
         self.breaks = False
         self.removed: list[tuple[PodFacts, Effect]] = []
@@ -161,6 +163,8 @@ class Cluster:
 
     def write(self, pod: PodFacts) -> None:
         """Store a pod, and have the watch of each host report it."""
+        if pod.name in self.pods and self.pods[pod.name].app_id != pod.app_id:
+            self.relabelled.add(pod.uid)
         self.pods[pod.name] = replace(pod, version=pod.version + 1)
         for host in self.hosts:
             host.inbox.append(on.PodObserved(self.pods[pod.name]))

@@ -18,7 +18,7 @@ from random import Random
 from typing import Any
 
 from core.decisions.decision import BindNow
-from core.ids import RECOVERY_QUEUE, AppId, PodUid, QueuePath
+from core.ids import RECOVERY_QUEUE, AppId, QueuePath
 from core.ledger import events as on
 from core.ledger.pods.record import Held
 from core.queues.queue import Closure
@@ -59,8 +59,6 @@ class History:
         self.lives: dict[AppId, Life] = {}
         self.orders: dict[AppId, list[Ending]] = {}
         self.over: dict[AppId, float] = {}
-        #: Pods whose label was changed.
-        self.relabelled: set[PodUid] = set()
         self.serial = 0
 
     # -- tenants ---------------------------------------------------------------------------------------------
@@ -92,7 +90,6 @@ class History:
             if change == 0:
                 self.cluster.write(replace(pod, execution_timeout=self.chance.choice(SPANS)))
             elif change == 1:
-                self.relabelled.add(pod.uid)
                 self.cluster.write(replace(pod, app_id=self.chance.choice(APPS).name))
             elif change == 2:
                 self.cluster.write(replace(pod, queue=self.chance.choice(QUEUES)))
@@ -294,10 +291,7 @@ class History:
                 self.over[app_id] = cluster.store.moved[app_id].since
         for application in view.applications():
             life = self.lives.setdefault(application.id, Life(application))
-            if application.running_since is not None and life.ran is None:
-                # An instance that takes over never saw the former label, and the pod's record comes with it.
-                brought = not self.relabelled.isdisjoint(application.pods)
-                life.ran = application.running_since if brought else cluster.now
+            life.note_run(cluster.now, cluster.relabelled)
             limit = limit_of(view, application)
             if limit is not None and limit < life.least:
                 life.shortened = cluster.now if life.least is not NEVER or life.ran != cluster.now else None

@@ -1,9 +1,10 @@
 """Steps and queue documents of the histories of administration, and the life of an application."""
 
+from collections.abc import Set
 from dataclasses import replace
 from random import Random
 
-from core.ids import AppId
+from core.ids import AppId, PodUid
 from core.ledger.view import LedgerView
 from core.queues.spec import LimitSpec, QueueSpec
 from core.resource import Limit
@@ -70,6 +71,13 @@ class Life:
         self.least: float = NEVER
         self.shortened: float | None = None
         self.steady = True
+
+    def note_run(self, now: float, relabelled: Set[PodUid]) -> None:
+        """Note that it runs, if it does. ``relabelled``: pods whose label was changed."""
+        since = self.application.running_since
+        if since is not None and self.ran is None:
+            # An instance that takes over never saw the former label, and the pod's record comes with it.
+            self.ran = now if relabelled.isdisjoint(self.application.pods) else since
 
 
 def limit_of(view: LedgerView, application: Application) -> float | None:
