@@ -1,5 +1,7 @@
 """Execution time-outs: their Events, and the end of an application whose time is over (ACT-40 to ACT-46)."""
 
+from math import inf, nextafter
+
 from core.durations import duration_text
 from core.instants import has_come, rfc3339
 from core.ledger.applications.ending import ends_any, time_out
@@ -172,10 +174,14 @@ def _tell(state: State, application: Application, reason: str, text: str) -> Non
 
 def _ending(state: State, application: Application, execution: Execution, since: float) -> Ending:
     ran = duration_text(max(0, round((execution.ends or since) - since)))
+    ordered = state.applications.endings.get(application.id._replace(recovered=False))
+    # It follows any order, even one that was given right now, or by a clock that is ahead. If the order
+    # counted, which may concern no pod, what it leaves would be ended again and again.
+    given = max(state.now, nextafter(ordered.since, inf)) if ordered is not None else state.now
     return Ending(
         by="",
-        since=state.now,
-        until=state.now + bar_of(state, application),
+        since=given,
+        until=max(given, state.now + bar_of(state, application)),
         through=execution.through or 0.0,
         queue=application.queue or "",
         reason=f"it has run for {ran}",

@@ -182,3 +182,40 @@ def test_an_order_about_a_rejected_application_with_a_record_leaves_no_timer() -
     order = Ending("ann", START + 2, START + 600, START, "root")
     assert removed(ledger, on.ActionsRead({}, {APP: order}), at=2) == ["first"]
     assert drifts(ledger) == []
+
+
+def older(*, since: float) -> on.ActionsRead:
+    """An order about a pod that was there before all others, and is gone."""
+    return on.ActionsRead({}, {APP: Ending("ann", since, since, START - 1, "root.a")})
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.rule("ACT-42", "ACT-45")
+@pytest.mark.parametrize("ahead", [0, 40])
+def test_a_standby_ends_what_ran_for_too_long_beside_an_order_that_concerns_none_of_it(ahead: int) -> None:
+    """The order was given right now, or by a clock that is ahead. It once made a standby's loop endless."""
+    ledger = standby(protected=True)
+    ledger.apply(older(since=START + 600 + ahead), now=START + 600)
+    text = f'{{"ends":{START + 600},"through":{START}}}'
+    first = make_pod("first", node="n1", created=START, scheduled_at=START, version=2)
+    ledger.apply(on.PodObserved(replace(first, running_since=SINCE, execution=text)), now=START + 600)
+    found = ledger.view.application(APP)
+    assert found is not None
+    assert (found.state, found.ends) == (AppState.FAILING, True)
+    ledger.apply(on.PodDeleted(first.uid), now=START + 601)
+    assert ledger.view.application(APP) is None
+    assert drifts(ledger) == []
+
+
+@pytest.mark.rule("ACT-42", "ACT-45")
+def test_a_time_that_is_over_counts_beside_an_order_by_a_clock_that_is_ahead() -> None:
+    ledger = make_ledger(replace(TIMED, properties={"application.execution.timeout": "30s"}))
+    assert removed(ledger, older(since=START + 40), at=0) == []
+    pod = make_pod("first", node="n1", created=START, scheduled_at=START)
+    ledger.apply(on.PodObserved(pod), now=START)
+    assert removed(ledger, on.TimePassed(), at=27) == []
+    assert removed(ledger, on.TimePassed(), at=30) == ["first"]
+    found = ledger.view.application(APP)
+    assert found is not None
+    assert (found.state, found.ends) == (AppState.FAILING, True)
+    assert drifts(ledger) == []
