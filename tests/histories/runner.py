@@ -7,10 +7,12 @@ the same code has played before is not played again. With exit code 1 the output
 import argparse
 import hashlib
 import multiprocessing
+import signal
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -26,6 +28,9 @@ names of what its histories should reach, as far as this process has not reached
 PIECE = 250
 ENOUGH = 3000
 """Histories of one property in a run that should reach everything."""
+
+LONGEST = 120.0
+"""Seconds within which a history must end. Most take a tenth of a second."""
 
 HELD = "held"
 
@@ -88,13 +93,30 @@ def played(piece: Piece) -> Played:
     began = time.perf_counter()
     for seed in range(piece.first, piece.first + piece.count):
         try:
-            module.play(seed)
+            with _ending_within(LONGEST):
+                module.play(seed)
         except Exception as error:  # noqa: BLE001 - whatever is raised, its seed must be told
             why = f"{type(error).__name__}: {error}"
             return Played(piece, time.perf_counter() - began, seed, why)
     figures = module.figures() if hasattr(module, "figures") else ""
     unreached = module.unreached() if hasattr(module, "unreached") else None
     return Played(piece, time.perf_counter() - began, figures=figures, unreached=unreached)
+
+
+@contextmanager
+def _ending_within(seconds: float) -> Iterator[None]:
+    """Raise AssertionError in what takes longer, such as an endless loop. Only in the main thread."""
+
+    def give_up(*_: object) -> None:
+        raise AssertionError(f"it did not end within {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    timer = signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, before)
 
 
 @dataclass

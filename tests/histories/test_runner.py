@@ -57,6 +57,17 @@ def test_a_failed_piece_is_played_again(tmp_path: Path) -> None:
     assert PLAYED == [7, 7]
 
 
+def test_a_history_without_an_end_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def play(seed: int) -> None:
+        while seed == 8:
+            pass
+
+    monkeypatch.setattr(sys.modules["tests.histories.fake"], "play", play)
+    monkeypatch.setattr(runner, "LONGEST", 0.1)
+    found = runner.played(runner.Piece("fake", 7, 3))
+    assert (found.failed, found.why) == (8, "AssertionError: it did not end within 0.1 s")
+
+
 def piece_that_misses(count: int, *missing: str) -> runner.Played:
     return runner.Played(runner.Piece("fake", 1, count), 1.0, unreached=frozenset(missing))
 
