@@ -191,7 +191,7 @@ class History:
             over, known = set(host.ledger.view.over_max), list(host.ledger.view.applications())
             unplaced = [each for each in known if each.queue is None]
             host.learn(on.TimePassed())
-            # What an application that fails leaves is a new one. It counts where its labels say after the bar.
+            # What an application that fails leaves is a new one. After the bar it is where its labels say.
             is_same = list(map(id, known)) == list(map(id, host.ledger.view.applications()))
             is_same = is_same and all(each.queue is None for each in unplaced)
             assert not is_same or set(host.ledger.view.over_max) <= over, "a late move broke a max"
