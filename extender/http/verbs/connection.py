@@ -290,7 +290,8 @@ class Connection(asyncio.Protocol):
 
     def close(self) -> None:
         """Close the connection if no request is being answered."""
-        if self._transport is not None and self._task is None:
+        # asyncio's TLS of Python 3.11.2 cannot be aborted after it was closed twice.
+        if self._transport is not None and self._task is None and not self._transport.is_closing():
             self._transport.close()
 
     def abort(self) -> None:

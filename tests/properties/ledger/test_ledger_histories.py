@@ -209,7 +209,7 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
         st.just(NO_POD) | uids,
     ),
     on.PlaceholderCreated: (apps, placeholders, st.sampled_from(CreationOutcome)),
-    on.GateHeld: (uids, st.just(SAID)),
+    on.GateHeld: (uids, st.just(SAID), st.sampled_from(Code), st.just(SAID.text)),
     on.GateReportFailed: (uids,),
     on.PlanOffered: (uids, plans, nodes, chosen),
     on.PlanCommitted: (uids, plans, nodes, chosen),
