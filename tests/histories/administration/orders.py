@@ -171,8 +171,7 @@ class History:
         self.cluster.document = document
         for host in self.cluster.hosts:
             host.learn(on.Configured(document, self.cluster.settings))
-        for app_id in self.lives:
-            self.unsettle(app_id)
+        list(map(self.unsettle, self.lives))
 
     # -- the world -------------------------------------------------------------------------------------------
 
@@ -209,8 +208,7 @@ class History:
         self.cluster.skew = self.chance.choice((0.0, 0.0, 3.0, 40.0, -40.0))
         for host in self.cluster.hosts:
             host.compare()
-        for app_id in self.lives:
-            self.unsettle(app_id)
+        list(map(self.unsettle, self.lives))
 
     def disturb(self) -> None:
         self.cluster.budget = self.chance.random() < 0.4
@@ -221,8 +219,7 @@ class History:
         if self.chance.random() < 0.5:
             self.cluster.carry_out(self.chance.randrange(4))
         if self.cluster.leader.outbox:
-            for app_id in self.lives:
-                self.unsettle(app_id)
+            list(map(self.unsettle, self.lives))
         self.cluster.kill()
         self.restarted()
 
@@ -245,6 +242,9 @@ class History:
                 # Without a limit nothing was recorded.
                 is_recorded = self.cluster.settings.records_protected and found.least is not NEVER
                 found.steady = found.steady and is_recorded
+            elif not application.pods:
+                # What an instance itself remembers counts for an application without pods (ACT-41).
+                self.lives[application.id] = Life(application, application.running_since)
 
     def tidy(self) -> None:
         """Remove entries that are over, as the server does. An order stays while pods of its time run."""

@@ -65,9 +65,9 @@ class Life:
     ``steady``: True while nothing could have put its end off.
     """
 
-    def __init__(self, application: Application) -> None:
+    def __init__(self, application: Application, ran: float | None = None) -> None:
         self.application = application
-        self.ran: float | None = None
+        self.ran = ran
         self.least: float = NEVER
         self.shortened: float | None = None
         self.steady = True
