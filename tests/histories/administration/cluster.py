@@ -4,7 +4,7 @@ The server's pods are the truth. A host learns of them by a watch that may lag. 
 carried out later, or never if its process ends before. Its clock may differ from that of the API server.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -154,6 +154,11 @@ class Cluster:
     @property
     def leader(self) -> Host:
         return self.hosts[0]
+
+    def times_of(self, uids: Set[PodUid]) -> list[float]:
+        """Times at which pods got their nodes, as the API server tells."""
+        found = (each for each in self.pods.values() if each.uid in uids and each.node)
+        return [each.scheduled_at or each.created for each in found]
 
     def has_wrong_clocks(self) -> bool:
         """True while a host's clock is wrong. One that ran ahead stands still until time has caught up."""

@@ -12,7 +12,6 @@ Rules for each history:
 """
 
 from collections.abc import Callable
-from copy import copy
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -237,11 +236,9 @@ class History:
             known = [before[each] for each in parts if each in before]
             life = min(known, key=lambda each: NEVER if each.ran is None else each.ran, default=None)
             if life is not None:
-                found = self.lives[application.id] = copy(life)
-                found.application = application
-                # Without a limit nothing was recorded.
-                is_recorded = self.cluster.settings.records_protected and found.least is not NEVER
-                found.steady = found.steady and is_recorded
+                times = self.cluster.times_of(application.pods)
+                protected = self.cluster.settings.records_protected
+                self.lives[application.id] = life.taken_over(application, times, protected=protected)
             elif not application.pods:
                 # What an instance itself remembers counts for an application without pods (ACT-41).
                 self.lives[application.id] = Life(application, application.running_since)

@@ -1,6 +1,7 @@
 """Steps and queue documents of the histories of administration, and the life of an application."""
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
+from copy import copy
 from dataclasses import replace
 from random import Random
 
@@ -71,6 +72,17 @@ class Life:
         self.least: float = NEVER
         self.shortened: float | None = None
         self.steady = True
+
+    def taken_over(self, application: Application, times: Iterable[float], *, protected: bool) -> "Life":
+        """Return the life as another instance knows it. ``times``: when the pods got their nodes."""
+        found = copy(self)
+        found.application = application
+        # Without a limit nothing was recorded.
+        found.steady = found.steady and protected and found.least is not NEVER
+        if not protected and found.ran is not None:
+            # Without records only the times of the pods themselves count (ACT-41).
+            found.ran = min([found.ran, *times])
+        return found
 
     def note_run(self, now: float, relabelled: Set[PodUid]) -> None:
         """Note that it runs, if it does. ``relabelled``: pods whose label was changed."""
