@@ -77,8 +77,9 @@ class Life:
         """Return the life as another instance knows it. ``times``: when the pods got their nodes."""
         found = copy(self)
         found.application = application
-        # Without a limit nothing was recorded.
-        found.steady = found.steady and protected and found.least is not NEVER
+        # Without a limit nothing was recorded. Another queue may have put the end off until this one counts.
+        is_recorded = protected and found.least is not NEVER
+        found.steady = found.steady and is_recorded and application.queue == self.application.queue
         if not protected and found.ran is not None:
             # Without records only the times of the pods themselves count (ACT-41).
             found.ran = min([found.ran, *times])
