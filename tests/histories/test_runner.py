@@ -65,7 +65,7 @@ def test_a_history_without_an_end_fails(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(sys.modules["tests.histories.fake"], "play", play)
     monkeypatch.setattr(runner, "LONGEST", 0.1)
     found = runner.played(runner.Piece("fake", 7, 3))
-    assert (found.failed, found.why) == (8, "AssertionError: it did not end within 0.1 s")
+    assert (found.failed, found.why) == (8, "AssertionError: it did not end within 0.1 s of CPU")
 
 
 def piece_that_misses(count: int, *missing: str) -> runner.Played:
