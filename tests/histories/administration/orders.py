@@ -337,6 +337,9 @@ class History:
             application = view.application(app_id)
             if application is None or application.ends or view.moves.is_over(app_id):
                 continue
+            if application.identity.user != order.user:
+                # A relabelled pod defines it since a takeover, and its user may not use the target (ACT-33).
+                continue
             target = view.tree.get(order.queue)
             usable = target is not None and target.is_leaf and not target.draining
             due, where = view.moves.is_due(app_id), application.queue
