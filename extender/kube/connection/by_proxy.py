@@ -6,12 +6,11 @@ import aiohttp
 
 from extender.kube.connection.api import MalformedAnswer, Unreachable
 from extender.kube.connection.channel import Answer, Ask
+from extender.kube.connection.channels import MOST
 from extender.kube.connection.credentials import Credentials
 from extender.kube.connection.fencing import FencedBody, HeldBack
 from extender.kube.connection.lines import Lines
-from extender.kube.connection.stream import Head
-
-_CONNECTIONS = 256
+from extender.kube.connection.stream import HIGH, Head
 
 
 class ByProxy:
@@ -92,10 +91,10 @@ class ByProxy:
             raise Unreachable("the client is closed", sent=False)
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=self._keepalive),
+                connector=aiohttp.TCPConnector(limit=MOST, keepalive_timeout=self._keepalive),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers=self._headers,
-                read_bufsize=2**18,
+                read_bufsize=HIGH,
             )
         return self._session
 

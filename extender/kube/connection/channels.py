@@ -3,8 +3,9 @@
 import asyncio
 import ssl
 from collections import deque
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from extender.kube.connection.api import Unreachable
@@ -53,6 +54,28 @@ def request_of(method: str, path: str, head: bytes, body: bytes | None) -> bytes
     if body is None:
         return b"%b%b\r\n" % (first, head)
     return b"%b%bContent-Length: %d\r\n\r\n%b" % (first, head, len(body), body)
+
+
+P = TypeVar("P", bound=asyncio.Protocol)
+
+
+async def connected(target: Target, made: Callable[[], P]) -> P:
+    """Connect to a target and return the protocol that ``made()`` makes. Raises OSError."""
+    _, protocol = await asyncio.get_running_loop().create_connection(
+        made, target.host, target.port, ssl=target.tls, server_hostname=target.server_name
+    )
+    return protocol
+
+
+@contextmanager
+def connecting() -> Iterator[None]:
+    """Raise `Unreachable` if no connection comes, or none in time. Nothing was sent then."""
+    try:
+        yield
+    except TimeoutError:
+        raise Unreachable("TimeoutError: no connection in time", sent=False) from None
+    except OSError as error:
+        raise Unreachable(f"{type(error).__name__}: {error}", sent=False) from error
 
 
 class Channels:
@@ -108,7 +131,7 @@ class Channels:
             # Nothing is waited for, so no time-out is needed.
             await self._free.acquire()
             return idle
-        try:
+        with connecting():
             # This ends before the whole time does. If that ends, the request has therefore been sent.
             async with asyncio.timeout(min(self._connect_within, within / 2)):
                 await self._free.acquire()
@@ -117,15 +140,9 @@ class Channels:
                 except BaseException:
                     self._free.release()
                     raise
-        except TimeoutError:
-            raise Unreachable("TimeoutError: no connection in time", sent=False) from None
-        except OSError as error:
-            raise Unreachable(f"{type(error).__name__}: {error}", sent=False) from error
 
     async def _connected(self, target: Target) -> Channel:
-        _, channel = await asyncio.get_running_loop().create_connection(
-            Channel, target.host, target.port, ssl=target.tls, server_hostname=target.server_name
-        )
+        channel = await connected(target, Channel)
         self._all.add(channel)
         return channel
 

@@ -29,7 +29,7 @@ from extender.kube.connection.channel import Answer, Ask, Broken, MaySend
 from extender.kube.connection.channels import Channels, Target, head_of, request_of, target_of
 from extender.kube.connection.credentials import Credentials
 from extender.kube.connection.rights import MissingRights
-from extender.kube.connection.stream import Answered, Stream, Streams
+from extender.kube.connection.stream import Answered, Streams
 
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 MAX_LINE = 8 * 1024 * 1024
@@ -198,7 +198,7 @@ class ApiClient:
                     for line in lines:
                         yield line
             finally:
-                self._end(answer)
+                answer.close()
         except Broken as error:
             raise Unreachable(str(error), sent=True) from None
         except _FAILURES as error:
@@ -210,14 +210,14 @@ class ApiClient:
         answer = await self._begun(path, used, idle_timeout)
         try:
             if answer.head.status == 401:
-                self._end(answer)
+                answer.close()
                 answer = await self._begun(path, await self._authorized_anew(used), idle_timeout)
             self._note_clock(answer.head.date)
             if not answer.head.is_good:
                 head = answer.head
                 raise self._refusal(head.status, await answer.rest(), head.retry_after)
         except BaseException:
-            self._end(answer)
+            answer.close()
             raise
         return answer
 
@@ -228,12 +228,6 @@ class ApiClient:
         target, prefix = self._target_of(access)
         request = request_of("GET", prefix + path, self._head_of("", authorization), None)
         return await self._streams.opened(target, request, idle_for=idle_timeout, limit=MAX_LINE)
-
-    def _end(self, answer: Answered) -> None:
-        if isinstance(answer, Stream):
-            self._streams.end(answer)
-        else:
-            answer.close()
 
     async def _call(
         self,

@@ -4,15 +4,15 @@ aiohttp's client takes 60 microseconds of CPU for a line that arrives alone, and
 """
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, Protocol, cast
+from weakref import WeakSet
 
 import httptools
 
 from extender.kube.connection.api import MalformedAnswer, Unreachable
 from extender.kube.connection.channel import MOST_HEADERS, Broken, is_read
-from extender.kube.connection.channels import Target
+from extender.kube.connection.channels import Target, connected, connecting
 from extender.kube.connection.lines import Lines
 
 HIGH = 2**18
@@ -232,44 +232,29 @@ class Streams:
 
     def __init__(self, *, connect_within: float) -> None:
         self._connect_within = connect_within
-        self._open: set[Stream] = set()
+        self._open: WeakSet[Stream] = WeakSet()
         self._closed = False
 
     async def opened(self, target: Target, request: bytes, *, idle_for: float, limit: int) -> Stream:
         """Send a request on a connection of its own, and wait for the head of the answer.
 
-        What this returns must be given to `end`. Raises `Unreachable`, or what ends the stream before that.
+        What this returns must be closed. Raises `Unreachable`, or what ends the stream before that.
         """
-        if self._closed:
-            raise Unreachable("the client is closed", sent=False)
-        stream = await self._connected(target, partial(Stream, idle_for=idle_for, limit=limit))
+        with connecting():
+            async with asyncio.timeout(self._connect_within):
+                stream = await connected(target, partial(Stream, idle_for=idle_for, limit=limit))
         self._open.add(stream)
         try:
+            if self._closed:
+                raise Unreachable("the client is closed", sent=False)
             await stream.ask(request)
         except BaseException:
-            self.end(stream)
+            stream.close()
             raise
         return stream
-
-    def end(self, stream: Stream) -> None:
-        """Close a stream."""
-        self._open.discard(stream)
-        stream.close()
 
     def close(self) -> None:
         """Close all streams. Whoever reads them gets an error."""
         self._closed = True
         for stream in list(self._open):
             stream.close()
-
-    async def _connected(self, target: Target, made: Callable[[], Stream]) -> Stream:
-        try:
-            async with asyncio.timeout(self._connect_within):
-                _, stream = await asyncio.get_running_loop().create_connection(
-                    made, target.host, target.port, ssl=target.tls, server_hostname=target.server_name
-                )
-        except TimeoutError:
-            raise Unreachable("TimeoutError: no connection in time", sent=False) from None
-        except OSError as error:
-            raise Unreachable(f"{type(error).__name__}: {error}", sent=False) from error
-        return stream

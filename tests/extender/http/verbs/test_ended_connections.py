@@ -132,4 +132,4 @@ async def _watch(target: Target) -> None:
                 pass
             await stream.rest()
         finally:
-            streams.end(stream)
+            stream.close()

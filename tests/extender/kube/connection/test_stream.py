@@ -174,7 +174,7 @@ async def test_heads_are_read_and_interim_ones_are_skipped() -> None:
 async def opened(server: Target, streams: Streams) -> AsyncIterator[Stream]:
     stream = await streams.opened(server, b"GET / HTTP/1.1\r\n\r\n", idle_for=5.0, limit=HIGH)
     yield stream
-    streams.end(stream)
+    stream.close()
 
 
 async def test_closing_all_ends_those_under_way_and_later_ones() -> None:
