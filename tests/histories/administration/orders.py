@@ -170,7 +170,7 @@ class History:
         self.cluster.document = document
         for host in self.cluster.hosts:
             host.learn(on.Configured(document, self.cluster.settings))
-        list(map(self.unsettle, self.lives))
+        self.unsettle(*self.lives)
 
     # -- the world -------------------------------------------------------------------------------------------
 
@@ -207,7 +207,7 @@ class History:
         self.cluster.skew = self.chance.choice((0.0, 0.0, 3.0, 40.0, -40.0))
         for host in self.cluster.hosts:
             host.compare()
-        list(map(self.unsettle, self.lives))
+        self.unsettle(*self.lives)
 
     def disturb(self) -> None:
         self.cluster.budget = self.chance.random() < 0.4
@@ -218,7 +218,7 @@ class History:
         if self.chance.random() < 0.5:
             self.cluster.carry_out(self.chance.randrange(4))
         if self.cluster.leader.outbox:
-            list(map(self.unsettle, self.lives))
+            self.unsettle(*self.lives)
         self.cluster.kill()
         self.restarted()
 
@@ -271,8 +271,8 @@ class History:
 
     # -- what must hold --------------------------------------------------------------------------------------
 
-    def unsettle(self, app_id: AppId) -> None:
-        if app_id in self.lives:
+    def unsettle(self, *app_ids: AppId) -> None:
+        for app_id in self.lives.keys() & app_ids:
             self.lives[app_id].steady = False
 
     def observe(self, *, is_on_time: bool = False) -> None:

@@ -181,7 +181,7 @@ def _ending(state: State, application: Application, execution: Execution, since:
     return Ending(
         by="",
         since=given,
-        until=max(given, state.now + bar_of(state, application)),
+        until=state.now + bar_of(state, application),
         through=execution.through or 0.0,
         queue=application.queue or "",
         reason=f"it has run for {ran}",
