@@ -159,7 +159,11 @@ class ControlPlane:
             "contexts": [{"name": "e2e", "context": {"cluster": "e2e", "user": user}}],
         }
         path = self.folder / f"kubeconfig-{user}-{abs(hash(target))}"
-        path.write_text(json.dumps(document))
+        if not path.exists():
+            # Programs that were given the file before may be reading it, and must never find it empty.
+            made = path.with_suffix(".new")
+            made.write_text(json.dumps(document))
+            made.rename(path)
         return path
 
     async def scheduler(

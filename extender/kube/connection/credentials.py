@@ -30,17 +30,10 @@ _LOAD_TIMEOUT = 30.0
 _RENEW_PAUSE = 5.0
 _CLOSE_GRACE = 2.0
 
-_BAD_CREDENTIALS = (
-    ConfigException,
-    yaml.YAMLError,
-    OSError,
-    ValueError,
-    # The library's loaders raise these for a kubeconfig whose parts have unexpected types.
-    AssertionError,
-    AttributeError,
-    LookupError,
-    TypeError,
-)
+# The library's loaders raise these for a kubeconfig whose parts have unexpected types.
+_BAD_SHAPES = (AssertionError, AttributeError, LookupError, TypeError)
+
+_BAD_CREDENTIALS = (ConfigException, yaml.YAMLError, OSError, ValueError, *_BAD_SHAPES)
 
 
 class Credentials:
@@ -219,7 +212,8 @@ def _host_of(access: Configuration) -> str:
 
 
 def _text_of(error: BaseException) -> str:
-    return str(error) or type(error).__name__
+    text = str(error) or type(error).__name__
+    return f"it is empty or has parts of the wrong type ({text})" if isinstance(error, _BAD_SHAPES) else text
 
 
 def _authorization_from(access: Configuration) -> str:

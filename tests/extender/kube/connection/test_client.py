@@ -341,6 +341,14 @@ async def test_a_kubeconfig_that_cannot_be_used_is_named(text: str, tmp_path: Pa
         await connect(kubeconfig=str(path))
 
 
+@pytest.mark.parametrize("text", ["", "[]", '{"contexts": 3, "current-context": "x"}'])
+async def test_a_kubeconfig_of_another_shape_says_so(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "kubeconfig"
+    path.write_text(text)
+    with pytest.raises(CredentialsError, match="empty or has parts of the wrong type"):
+        await connect(kubeconfig=str(path))
+
+
 async def test_a_missing_kubeconfig_is_named(tmp_path: Path) -> None:
     with pytest.raises(CredentialsError, match="no such file"):
         await connect(kubeconfig=str(tmp_path / "absent"))
