@@ -4,7 +4,7 @@ from core.ledger import events as on
 from core.ledger.podgroups.attempt import note_arrival
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.belief import believe_binding
-from core.ledger.pods.binding import begin_binding, end_binding, note_bound, note_readmitted
+from core.ledger.pods.binding import begin_binding, end_binding, note_bound, note_readmitted, note_unanswered
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.update import time_runs
 from core.ledger.state.state import State
@@ -48,4 +48,6 @@ def _end_bind(state: State, record: PodRecord, *, certain: bool) -> None:
     if certain and not record.placement.readmitted:
         give_back(state, record)
     else:
+        if not certain:
+            note_unanswered(record)
         run_or_stop(state, record, runs=time_runs(record))

@@ -24,6 +24,7 @@ from core.ledger.applications.timeouts.records import placed_at, withdraw_record
 from core.ledger.effects import DeletePod, EvictPod
 from core.ledger.gangs.release import AGAIN, delete, release
 from core.ledger.outcomes import EvictionOutcome, Purpose
+from core.ledger.pods.binding import may_be_bound
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.outbox import emit
@@ -130,8 +131,12 @@ def endings_due(state: State) -> Rounds:
         record = state.pods.records[uid]
         application = state.application_of(record)
         ending = ending_of(state, application) if application is not None and application.ends else None
-        if ending is not None and _is_concerned(state, record, ending):
+        if application is None or ending is None:
+            continue
+        if _is_concerned(state, record, ending):
             _end_pod(state, record, ending)
+        else:
+            yield from _succeed(state, application)
 
 
 def note_ended(state: State, event: on.PodEvicted) -> None:
@@ -182,10 +187,18 @@ def _resume(state: State, application: Application) -> Rounds:
 
 
 def _succeed(state: State, application: Application) -> Rounds:
-    """End an application that has no pod left that an order concerns. Other pods form a new one."""
+    """End an application that has no pod left that an order concerns. Other pods form a new one.
+
+    It counts nowhere until the bar is over, so a pod that may be bound already stays where it is charged.
+    """
     if not application.ends or not state.pods.listed or _is_any_concerned(state, application):
         return
     rest = [state.pods.records[uid] for uid in application.pods]
+    in_doubt = [record for record in rest if may_be_bound(record)]
+    for record in in_doubt:
+        set_timer(state, TimerKind.ENDING, record.uid, state.now + AGAIN)
+    if in_doubt:
+        return
     rest.sort(key=lambda record: (record.facts.placeholder, record.seq))
     for record in rest:
         touch_dropped(state, record)
@@ -248,7 +261,7 @@ def _is_concerned(state: State, record: PodRecord, ending: Ending) -> bool:
         return False
     if record.node:
         return ending.timed_out or not _got_node_after(state, record, ending)
-    return bool(record.placement.binding or facts.placeholder or is_left_failed(facts))
+    return may_be_bound(record) or facts.placeholder or is_left_failed(facts)
 
 
 def _got_node_after(state: State, record: PodRecord, ending: Ending) -> bool:
@@ -278,7 +291,7 @@ def _end_pod(state: State, record: PodRecord, ending: Ending) -> None:
         _release(state, record)
     elif record.node:
         evict_pod(state, record, ending)
-    elif record.placement.binding:
+    elif may_be_bound(record):
         # The API server may bind it yet. Then it is evicted.
         wait = AGAIN
     else:

@@ -195,6 +195,8 @@ class Placement:
     readmitted: bool = False
     #: True if that call waits for the other members of its pod group.
     waits_bind: bool = False
+    #: True if the last Binding that was sent got no answer, so the pod may have been bound by it.
+    unanswered: bool = False
     #: Time at which it was first seen on a node, in seconds.
     placed_at: float = 0.0
 

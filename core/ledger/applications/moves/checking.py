@@ -7,6 +7,7 @@ from enum import Enum
 from core.ids import RECOVERY_QUEUE
 from core.ledger.gangs.definition import refusal_of_application
 from core.ledger.podgroups.membership import group_of, members
+from core.ledger.pods.binding import may_be_bound
 from core.ledger.pods.record import Held, PodRecord
 from core.ledger.state.state import State
 from core.queues.closing import closed_in
@@ -112,7 +113,7 @@ def under_way(state: State, application: Application) -> Iterator[str]:
     for uid in sorted(application.pods):
         record = state.pods.records[uid]
         name = f"pod {record.facts.namespace}/{record.facts.name[:_SHOWN]}"
-        if record.placement.binding:
+        if may_be_bound(record):
             yield f"{name} is being bound"
         if record.gang.yields_to or (record.gang.slot is not None and not record.node):
             yield f"{name} takes part in the replacement of a placeholder"

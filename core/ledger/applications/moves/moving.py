@@ -13,6 +13,7 @@ from core.ledger.applications.moves.checking import move_refusal
 from core.ledger.applications.moves.orders import begin_wait, end_wait, forget_ends, order_of, set_orders
 from core.ledger.node_reservation.reservation import release_node
 from core.ledger.podgroups.membership import follow_move
+from core.ledger.pods.binding import may_be_bound
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
@@ -93,7 +94,7 @@ def _give_up(state: State, record: PodRecord) -> None:
     for uid in (record.uid, record.preemption.preempted_for):
         if uid in state.preemption.offers:
             release_node(state, state.pods.records[PodUid(uid)])
-    if record.admission.reservation is None or record.placement.binding:
+    if record.admission.reservation is None or may_be_bound(record):
         return
     give_back(state, record)
     if not record.is_unguarded:

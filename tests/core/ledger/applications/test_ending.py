@@ -1,6 +1,7 @@
 """ACT-20 to ACT-23: the pods of an application that an administrator ends, whatever becomes of them."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from core.ledger.effects import EvictPod, MarkFailed
 from core.ledger.ledger import Ledger
 from core.workload.daemon_set import Controller
 from core.workload.ending import Ending
+from core.workload.pod import PodFacts
 from core.workload.states import AppState
 from tests.builders import AGENTS, START, bind_called, filtered, make_ledger, make_pod, make_queue
 
@@ -117,6 +119,67 @@ def test_a_bar_that_is_over_is_no_drift_before_its_timer_is_handled() -> None:
     ledger = make_ledger(make_queue("root.a"))
     ledger.apply(on.ActionsRead({}, {APP: replace(ENDING, until=START + 60)}), now=START)
     ledger.apply(on.PodObserved(make_pod("p", app="app-2")), now=START + 61)
+    assert_clean(ledger)
+
+
+def being_bound(**kind: Any) -> tuple[Ledger, PodFacts]:
+    """A ledger with a pod whose bind call is open. Its application was ended a second ago."""
+    ledger = make_ledger(make_queue("root.a"))
+    ledger.apply(on.ObjectObserved(on.DAEMON_SETS, AGENTS), now=START)
+    ledger.apply(on.ObjectsListed(on.DAEMON_SETS, frozenset({AGENTS.key})), now=START)
+    pod = make_pod("p", queue="root.a", created=START, **kind)
+    ledger.apply(on.PodObserved(pod), now=START)
+    filtered(ledger, pod.uid, now=START)
+    bind_called(ledger, pod.uid, now=START)
+    ledger.apply(on.ActionsRead({}, {APP: ENDING}), now=START + 1)
+    return ledger, pod
+
+
+REPLICA_SET: dict[str, Any] = {"controller": "ReplicaSet.apps/web"}
+DAEMON: dict[str, Any] = {"daemon_set": Controller("agents", AGENTS.uid), "labels": {"app": "agents"}}
+
+
+@pytest.mark.rule("ACT-20", "F-1")
+def test_a_pod_that_an_order_spares_is_charged_while_it_is_being_bound() -> None:
+    ledger, pod = being_bound(**DAEMON)
+    held = ledger.view.charge_of(pod.uid)
+    assert held is not None
+    assert held.queue == "root.a"
+    ledger.apply(on.PodBound(pod.uid, NodeName("n1")), now=START + 2)
+    assert ledger.view.charge_of(pod.uid) is not None
+    (found,) = ledger.view.applications()
+    assert (found.ends, found.state) == (False, AppState.RUNNING)
+    assert_clean(ledger)
+
+
+@pytest.mark.rule("ACT-20", "F-1")
+@pytest.mark.parametrize("kind", [REPLICA_SET, DAEMON], ids=["may be replaced", "spared"])
+def test_a_pod_is_charged_until_it_is_known_that_an_unanswered_binding_did_not_bind_it(
+    kind: dict[str, Any],
+) -> None:
+    ledger, pod = being_bound(**kind)
+    ledger.apply(on.BindFailed(pod.uid, certain=False), now=START + 2)
+    ledger.apply(on.TimePassed(), now=START + 10)
+    assert ledger.view.charge_of(pod.uid) is not None
+    assert_clean(ledger)
+    ledger.apply(on.TimePassed(), now=START + 100)
+    ledger.apply(on.TimePassed(), now=START + 103)
+    assert ledger.view.charge_of(pod.uid) is None
+    assert [each.ends for each in ledger.view.applications()] == [False]
+    assert_clean(ledger)
+
+
+@pytest.mark.rule("ACT-20", "ACT-22")
+@pytest.mark.parametrize("kind", [REPLICA_SET, DAEMON], ids=["may be replaced", "spared"])
+def test_a_binding_that_fails_holds_no_application_in_failing(kind: dict[str, Any]) -> None:
+    ledger, pod = being_bound(**kind)
+    ledger.apply(on.BindFailed(pod.uid, certain=True), now=START + 2)
+    due = ledger.view.next_due()
+    assert due is not None
+    ledger.apply(on.TimePassed(), now=due)
+    assert [each.ends for each in ledger.view.applications()] == [False]
+    ledger.apply(on.TimePassed(), now=START + 600)
+    assert [each.queue for each in ledger.view.applications()] == ["root.a"]
     assert_clean(ledger)
 
 

@@ -11,7 +11,17 @@ from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec
 from core.workload.moving import MoveOrder
 from core.workload.pod import NamespaceFacts, PodFacts
-from tests.builders import START, drifts, make_ledger, make_node, make_partition, make_pod, make_queue
+from tests.builders import (
+    START,
+    bind_called,
+    drifts,
+    filtered,
+    make_ledger,
+    make_node,
+    make_partition,
+    make_pod,
+    make_queue,
+)
 
 APP = AppId("app-1", "default")
 ORDER = MoveOrder("ann", START, QueuePath("root.b"), QueuePath("root.a"), "nobody")
@@ -87,5 +97,22 @@ def test_an_order_that_a_standby_heard_of_before_the_end_of_a_former_application
     ledger.apply(on.PodObserved(later), now=START + 132)
     ledger.apply(on.ActingBegan(), now=START + 133)
     assert not ledger.view.moves.is_over(APP)
+    assert [each.queue for each in ledger.view.applications()] == ["root.b"]
+    assert drifts(ledger) == []
+
+
+@pytest.mark.rule("ACT-32")
+def test_an_application_is_not_moved_while_a_binding_without_an_answer_may_have_bound_its_pod() -> None:
+    ledger = make_ledger(A, B)
+    pod = make_pod("p", queue="root.a")
+    ledger.apply(on.PodObserved(pod), now=START)
+    filtered(ledger, pod.uid, now=START)
+    bind_called(ledger, pod.uid, now=START)
+    ledger.apply(on.BindFailed(pod.uid, certain=False), now=START + 1)
+    ledger.apply(on.ActionsRead({}, {}, {APP: ORDER}), now=START + 2)
+    held = ledger.view.charge_of(pod.uid)
+    assert (held and held.queue) == "root.a"
+    ledger.apply(on.TimePassed(), now=START + 100)
+    ledger.apply(on.TimePassed(), now=START + 110)
     assert [each.queue for each in ledger.view.applications()] == ["root.b"]
     assert drifts(ledger) == []
