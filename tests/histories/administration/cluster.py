@@ -23,6 +23,7 @@ from core.ledger.effects import (
 )
 from core.ledger.ledger import Ledger
 from core.ledger.outcomes import Answer, Purpose
+from core.ledger.pods.binding import may_be_bound
 from core.ledger.settings import LedgerSettings
 from core.queues.queue import Closure
 from core.queues.spec import PartitionSpec
@@ -32,7 +33,7 @@ from core.workload.moving import MoveOrder
 from core.workload.pod import NamespaceFacts, PodFacts
 from core.workload.states import AppState
 from core.workload.timeouts.execution import SKEW_ALLOWED
-from tests.builders import AGENTS, START, make_node, make_pod
+from tests.builders import AGENTS, START, drifts, make_node, make_pod
 
 NODE = NodeName("n1")
 NAMESPACES = ("default", "kube-system")
@@ -122,6 +123,15 @@ class Host:
         while self.inbox:
             self.learn(self.inbox.pop(0))
 
+    def check(self) -> None:
+        """The sums equal the audit, and each pod that may be bound is charged."""
+        found = drifts(self.ledger)
+        assert found == [], found
+        for record in self.ledger.view.pods():
+            if record.membership.managed and may_be_bound(record):
+                charge = self.ledger.view.charge_of(record.uid)
+                assert charge is not None, f"{record.facts.name} may be bound, and counts nowhere"
+
 
 class Cluster:
     """API server with two hosts of Paddock, of which the first acts."""
@@ -201,12 +211,18 @@ class Cluster:
                 self.end_bind(host, record.uid)
 
     def end_bind(self, host: Host, uid: PodUid) -> None:
-        pod = self.named(uid)
-        if pod is None or pod.node or self.chance.random() < 0.1:
+        pod, drawn = self.named(uid), self.chance.random()
+        if pod is None or pod.node or drawn < 0.1:
             host.learn(on.BindFailed(uid, certain=True))
             return
+        if drawn < 0.15:
+            host.learn(on.BindFailed(uid, certain=False))
+            return
         self.bind(pod)
-        host.learn(on.PodBound(uid, self.pods[pod.name].node))
+        if drawn < 0.2:
+            host.learn(on.BindFailed(uid, certain=False))
+        else:
+            host.learn(on.PodBound(uid, self.pods[pod.name].node))
 
     # -- what Paddock requests -------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ Rules for each history:
 - A moved application is where its order says, or waits for the move. The order stays while pods run (ACT-33).
 - No move brings a queue, a user or a group above a max, at once or later (ACT-31).
 - Only pods of an order's time go, and none that is exempt (ACT-20, ACT-21).
+- A pod that may be bound is charged (ACT-20).
 - No application goes by a time-out before its time, whatever tenants write and what restarts (ACT-41).
 - With protected records, it goes when its time is over (ACT-41).
 - Once all pods are gone, nothing is left: no timer, no application, no entry but those of closed queues.
@@ -29,7 +30,7 @@ from core.workload.states import AppState
 from core.workload.timeouts.execution import LEAST_NOTICE
 from extender.actions.ending import EndedApplication, EndOrder, ending_for, lifted
 from extender.actions.moving import MoveProspect, order_for
-from tests.builders import OF_AGENTS, bind_called, drifts, filtered
+from tests.builders import OF_AGENTS, bind_called, filtered
 from tests.histories.administration.cluster import Cluster
 from tests.histories.administration.scene import (
     APPS,
@@ -330,8 +331,7 @@ class History:
     def check(self) -> None:
         cluster = self.cluster
         for host in cluster.hosts:
-            found = drifts(host.ledger)
-            assert found == [], found
+            host.check()
         view = cluster.leader.ledger.view
         for app_id, order in cluster.store.moved.items():
             application = view.application(app_id)
