@@ -10,7 +10,7 @@ from core.ledger.gangs import slots
 from core.ledger.gangs.due import take_unchecked_nodes
 from core.ledger.gangs.index import progress_of
 from core.ledger.gangs.reports import count_cancelled
-from core.ledger.gangs.slots import call_again_at, overdue_at, time_slot
+from core.ledger.gangs.slots import call_again_at, may_have_stopped, overdue_at, time_slot
 from core.ledger.node_reservation.reservation import nominate, note_reserved_node, take_back
 from core.ledger.outcomes import Purpose, RecordPurpose
 from core.ledger.pods.record import PodRecord, Slot
@@ -50,8 +50,12 @@ def watch(state: State, member: PodRecord) -> None:
         return
     overdue, again = overdue_at(member, slot, slot.opened), call_again_at(member, slot, slot.opened)
     is_overdue = overdue is not None and has_come(overdue, now=state.now)
-    if slot.node not in state.cluster.nodes or is_overdue or _is_taken(state, member, slot.node):
+    is_excused = is_overdue and may_have_stopped(slot, asked_at=state.turns.asked_at)
+    is_late = is_overdue and not is_excused
+    if slot.node not in state.cluster.nodes or is_late or _is_taken(state, member, slot.node):
         _cancel(state, member, slot)
+    elif is_excused:
+        call_member(state, member, slot.after_stop())
     elif again is not None and has_come(again, now=state.now):
         call_member(state, member, slot)
 

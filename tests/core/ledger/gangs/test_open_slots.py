@@ -6,7 +6,7 @@ import pytest
 
 from core.ids import NodeName
 from core.ledger import events as on
-from tests.builders import make_gang, make_node
+from tests.builders import drifts, make_gang, make_node
 from tests.core.ledger.gangs.play import GangPlay, play
 
 
@@ -45,3 +45,32 @@ def test_a_slot_is_checked_when_its_member_is_late() -> None:
     world.create("m1", gang=make_gang(1), task_group="g")
     world.bind_placeholders()
     assert world.ledger.view.next_due() == world.now + 300
+
+
+@pytest.mark.rule("GANG-12")
+def test_a_member_keeps_its_slot_though_kube_scheduler_is_killed_during_its_attempt() -> None:
+    """Another replica leads 15 s later, and tries the member first after others."""
+    world = play(nodes=2)
+    world.tell(on.ObjectObserved(on.NODES, make_node("n1", cpu=1000)))
+    world.create("m1", gang=make_gang(1), task_group="g")
+    world.bind_placeholders()
+    assert world.admitted("uid-m1")
+    world.wait(30)
+    assert world.ledger.view.slots == {"n1": {"uid-m1"}}
+    assert world.ledger.view.free_on(NodeName("n1"))["vcore"] == 0
+    world.bind("uid-m1")
+    assert world.ledger.view.gang_tally.cancelled == 0
+    assert drifts(world.ledger) == []
+
+
+@pytest.mark.rule("GANG-12")
+def test_only_one_try_is_excused_by_a_silent_kube_scheduler() -> None:
+    world = play(nodes=2)
+    world.create("m1", gang=make_gang(1), task_group="g")
+    world.bind_placeholders()
+    for cancelled in (0, 1):
+        assert world.ledger.view.gang_tally.cancelled == 0
+        assert world.admitted("uid-m1")
+        world.wait(11)
+        assert world.ledger.view.gang_tally.cancelled == cancelled
+    assert drifts(world.ledger) == []

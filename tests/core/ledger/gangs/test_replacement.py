@@ -244,7 +244,9 @@ def test_volumes_that_bind_late_keep_the_slot_of_their_pod(has_volumes: bool, ca
     world.bind_placeholders()
     world.tell(on.PodObserved(replace(world.pods[PodUid("uid-m1")], nominated=NO_NODE, version=50)))
     assert world.admitted("uid-m1")
-    world.wait(20)
+    world.wait(2)
+    assert world.admitted("uid-m1")
+    world.wait(18)
     assert world.ledger.view.gang_tally.cancelled == cancelled
 
 
@@ -296,9 +298,10 @@ def test_an_attempt_before_the_capacity_was_there_proves_nothing() -> None:
     world.bind_placeholders()
     world.wait(20)
     assert world.ledger.view.gang_tally.cancelled == 0
-    world.filter("uid-m1")
-    world.tell(on.PodRefused(PodUid("uid-m1"), *_refused_node()))
-    world.wait(11)
+    for _ in range(2):
+        world.filter("uid-m1")
+        world.tell(on.PodRefused(PodUid("uid-m1"), *_refused_node()))
+        world.wait(6)
     assert world.ledger.view.gang_tally.cancelled == 1
 
 
