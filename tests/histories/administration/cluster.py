@@ -92,12 +92,13 @@ class Host:
             self.outbox += effects
 
     def ended_since(self) -> list[AppId]:
-        """Ids of applications that have failed or completed here since the last call."""
+        """Ids of applications that have ended here since the last call: a rejected one with its last pod."""
         view, found = self.ledger.view, list[AppId]()
         for app_id, former in list(self.seen.items()):
             if view.application(app_id) is not former:
                 del self.seen[app_id]
-                if former.state in (AppState.FAILED, AppState.COMPLETED):
+                has_ended = former.state in (AppState.FAILED, AppState.COMPLETED)
+                if has_ended or (former.state is AppState.REJECTED and not former.pods):
                     found.append(app_id._replace(recovered=False))
         self.seen.update((each.id, each) for each in view.applications())
         return found
