@@ -266,8 +266,13 @@ class Cycle:
         return reason
 
     def _why_none(self, key: WaitingKey) -> RequeueReason:
+        """Why such an ask has no node.
+
+        Others of its kind may have found that no node takes them, and a limit that binds it comes first.
+        """
         is_nowhere = (key.size, key.constraints) in self._nowhere
-        return RequeueReason.NO_NODE if is_nowhere else RequeueReason.NO_QUOTA
+        may_be_placed = is_nowhere and fits_quota(self._state, key, with_root=False)
+        return RequeueReason.NO_NODE if may_be_placed else RequeueReason.NO_QUOTA
 
     def _requeue(self, leaf: Branch, app_queue: ApplicationQueue, reason: RequeueReason) -> int:
         """Skip the first ask of a line, or all that are like it. Return the units of work."""

@@ -314,7 +314,8 @@ class Trial:
     ) -> None:
         """Skip all asks of the application's first line."""
         threshold = leaf.queue.properties.unscheduled_backoff
-        if (key.size, key.constraints) not in self._nowhere:
+        is_nowhere = (key.size, key.constraints) in self._nowhere
+        if not is_nowhere or not fits_quota(self.state, key, with_root=False):
             self._drop(app_queue, key)
             return
         # An open search is no disturbance: no turn takes a node that it may have reserved.
