@@ -28,7 +28,7 @@ from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.gangs.lifecycle import retry_members_elsewhere
 from core.ledger.node_reservation.reservation import node_for, reserved_node_could_take
 from core.ledger.node_reservation.search import come_of_age, may_search, search_node, take_aged
-from core.ledger.podgroups.admission import TURN, Effects, PodGroupAdmission, Steps, fits_quota
+from core.ledger.podgroups.admission import TURN, Effects, PodGroupAdmission, Steps, fits_quota, needs_node
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import RequeueReason, Seat, WaitingKey
@@ -266,13 +266,8 @@ class Cycle:
         return reason
 
     def _why_none(self, key: WaitingKey) -> RequeueReason:
-        """Why such an ask has no node.
-
-        Others of its kind may have found that no node takes them, and a limit that binds it comes first.
-        """
-        is_nowhere = (key.size, key.constraints) in self._nowhere
-        may_be_placed = is_nowhere and fits_quota(self._state, key, with_root=False)
-        return RequeueReason.NO_NODE if may_be_placed else RequeueReason.NO_QUOTA
+        needs_one = needs_node(self._state, key, self._nowhere)
+        return RequeueReason.NO_NODE if needs_one else RequeueReason.NO_QUOTA
 
     def _requeue(self, leaf: Branch, app_queue: ApplicationQueue, reason: RequeueReason) -> int:
         """Skip the first ask of a line, or all that are like it. Return the units of work."""

@@ -4,7 +4,7 @@ A group stands in the order where its best member does. The turns of its members
 another, so that all count at the same time. If one member finds no capacity, all turns are taken back.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from core.ledger.admission.requests import note_group_nowhere, request_cycle, request_recheck
 from core.ledger.admission.turns import set_turn, take_back_turn, wake
@@ -145,3 +145,11 @@ def fits_quota(state: State, key: WaitingKey, *, with_root: bool = True) -> bool
         return False
     extra, claimant = state.turns.given, application.claimant
     return state.quota_check.refusal(leaf.chain, claimant, key.size, extra=extra, with_root=with_root) is None
+
+
+def needs_node(state: State, key: WaitingKey, nowhere: Container[Kind]) -> bool:
+    """True if such an ask has quota and no node. ``nowhere``: the kinds of asks that no node takes.
+
+    Others of its kind may have found that. A limit that binds the ask comes first.
+    """
+    return (key.size, key.constraints) in nowhere and fits_quota(state, key, with_root=False)

@@ -13,7 +13,7 @@ from core.ledger.admission.order.application_queue import ApplicationQueue, Line
 from core.ledger.admission.order.branch import Branch
 from core.ledger.admission.turns import FORGIVEN, count_turn
 from core.ledger.node_reservation.reservation import node_for, reserved_node_could_take
-from core.ledger.podgroups.admission import fits_quota
+from core.ledger.podgroups.admission import fits_quota, needs_node
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import Seat, WaitingKey
@@ -314,8 +314,7 @@ class Trial:
     ) -> None:
         """Skip all asks of the application's first line."""
         threshold = leaf.queue.properties.unscheduled_backoff
-        is_nowhere = (key.size, key.constraints) in self._nowhere
-        if not is_nowhere or not fits_quota(self.state, key, with_root=False):
+        if not needs_node(self.state, key, self._nowhere):
             self._drop(app_queue, key)
             return
         # An open search is no disturbance: no turn takes a node that it may have reserved.

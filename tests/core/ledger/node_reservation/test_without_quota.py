@@ -20,7 +20,7 @@ ALICE, BOB = Identity("alice", ()), Identity("bob", ())
 def test_cycles_end_though_the_user_of_an_ask_has_no_quota_and_no_node_takes_its_kind(
     users: tuple[str, ...],
 ) -> None:
-    """Its node was reserved by one cycle and released by the next, without end."""
+    # One cycle reserved a node for it, and the next one released it.
     limits = (LimitSpec(users, (), Limit({"vcore": 2500}), 0),)
     ledger = make_ledger(replace(make_queue("root.a"), limits=limits), nodes=0)
     for name in ("n1", "n2", "n3"):
