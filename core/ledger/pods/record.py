@@ -90,8 +90,11 @@ class Slot(NamedTuple):
         return self._replace(tried=None, final=True)
 
     def after_failure(self, now: float) -> "Slot":
-        """Return the slot after kube-scheduler reported that a try has failed, so it has not stopped."""
-        return self.after_try(now)._replace(final=True)
+        """Return the slot after kube-scheduler reported that a try has failed, so it has not stopped.
+
+        A try before the slot was open does not count.
+        """
+        return self.after_try(now)._replace(final=True) if self.opened is not None else self
 
 
 class Labelled(NamedTuple):

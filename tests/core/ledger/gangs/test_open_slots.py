@@ -1,6 +1,7 @@
 """Open slots. A member loses its slot at the next timer once the node can no longer take it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -61,6 +62,22 @@ def test_a_member_keeps_its_slot_though_kube_scheduler_is_killed_during_its_atte
     world.bind("uid-m1")
     assert world.ledger.view.gang_tally.cancelled == 0
     assert drifts(world.ledger) == []
+
+
+@pytest.mark.rule("GANG-12")
+def test_a_failure_before_its_slot_was_open_does_not_count_for_a_member() -> None:
+    world = play(nodes=2)
+    member = world.create("m1", gang=make_gang(1), task_group="g")
+    world.failing.add("DeletePod")
+    world.bind_placeholders()
+    assert world.pods[member].replaces
+    world.tell(on.PodObserved(replace(world.pods[member], unscheduled="0/2 nodes: 2 taints", version=90)))
+    world.failing.clear()
+    world.wait(5)
+    assert world.ledger.view.slots == {"n1": {member}}
+    assert world.admitted(member)
+    world.wait(30)
+    assert world.ledger.view.slots == {"n1": {member}}
 
 
 @pytest.mark.rule("GANG-12")
