@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from core.ids import NO_NODE, NodeName
-from core.ledger.admission.order.reserved import ReservedAsks
 from core.ledger.admission.turns import give_turn
 from core.ledger.node_reservation.reservation import nominate, still_helps
 from core.ledger.podgroups.admission import TURN, Effects, Steps, fits_quota
@@ -23,11 +22,8 @@ def serve_reserved(state: State, node_for: Callable[[WaitingKey], NodeName | Non
 
     ``node_for``: the node on which the cycle would count such an ask, or None for none yet.
     """
-    reserved = ReservedAsks(
-        state, ((state.pods.records[uid].rank, name) for name, uid in state.reservations.of.items())
-    )
-    while (first := reserved.take()) is not None:
-        rank, name = first
+    reserved = sorted((state.pods.records[uid].rank, name) for name, uid in state.reservations.of.items())
+    for rank, name in reserved:
         record, seat = state.pods.records.get(rank[-1]), state.pending.waits_at.get(rank[-1])
         if record is not None and record.is_unguarded and record.node_reservation.node == name:
             yield _RESERVED, _tend_unguarded(state, record, name)
@@ -46,12 +42,10 @@ def serve_reserved(state: State, node_for: Callable[[WaitingKey], NodeName | Non
         open_to_it = there is not None and admits(there, seat.key.constraints)
         if leave and open_to_it and state.usage.free_capacity.has(name, seat.key.size):
             yield TURN, [*nominate(record, name), *give_turn(state, record, seat, name)]
-            reserved.note_turn(seat.key.queue)
         elif leave and (elsewhere := node_for(seat.key)):
             if not offered:
                 undo(state, record)
             yield TURN, list(give_turn(state, record, seat, elsewhere))
-            reserved.note_turn(seat.key.queue)
         elif not (offered or (still_helps(state, record) and comes_together(state, record, seat))):
             undo(state, record)
             yield 0, []

@@ -5,7 +5,6 @@ from typing import Protocol
 
 from core.ids import NodeName, PodUid
 from core.ledger.admission.cycle import SEARCHES
-from core.ledger.admission.order.reserved import ReservedAsks
 from core.ledger.admission.requests import COMPARED_AT_MOST
 from core.ledger.admission.reserved_first import comes_together
 from core.ledger.node_reservation.reservation import still_helps
@@ -82,10 +81,8 @@ class ReservationTrial:
         self._released.clear()
         self._missed.clear()
         state, records = self._state, self._state.pods.records
-        held = ((records.get(uid), name) for name, uid in list(self.of.items()))
-        reserved = ReservedAsks(state, ((each.rank, name) for each, name in held if each is not None))
-        while (first := reserved.take()) is not None:
-            rank, name = first
+        reserved = ((records.get(uid), name) for name, uid in list(self.of.items()))
+        for rank, name in sorted((each.rank, name) for each, name in reserved if each is not None):
             record, seat = records.get(rank[-1]), state.pending.waits_at.get(rank[-1])
             if record is None or self._node_of.get(record.uid) != name:
                 continue
@@ -93,7 +90,6 @@ class ReservationTrial:
                 self._tend_unguarded(record, name)
             if seat is not None and self.holds(record.uid) and record.uid not in state.turns.of:
                 self._serve_on(record, seat, name, trial)
-                reserved.note_turn(seat.key.queue)
                 yield _RESERVED
         self.again = self._free_for(self._missed)
 

@@ -53,18 +53,9 @@ def priority_in_turn(state: State, queue: Queue) -> int:
 
 def contender_of(state: State, queue: Queue) -> Contender:
     """Queue as its siblings are compared with it. Asks with a turn count for its priority."""
-    return _contender(state, queue, queue.priority)
-
-
-def contender_in_turn(state: State, queue: Queue) -> Contender:
-    """Queue as its siblings are compared with it while a cycle gives turns, which end its asks' priority."""
-    return _contender(state, queue, priority_in_turn(state, queue))
-
-
-def _contender(state: State, queue: Queue, priority: int) -> Contender:
     given = state.turns.given.of(queue)
     held = Resource.sum_of(queue.allocated, queue.reserved, given)
     share = fair_share(held, queue.guaranteed, fair_max(queue.chain))
     by_priority = queue.parent is None or queue.parent.properties.sort_by_priority
     pending = queue.pending.as_resource() - given
-    return Contender(queue.path, order_key(priority, share, by_priority=by_priority), pending)
+    return Contender(queue.path, order_key(queue.priority, share, by_priority=by_priority), pending)

@@ -8,7 +8,7 @@ gives up.
 import sys
 from collections.abc import Collection, Generator, Sequence
 
-from core.ids import ROOT, AppId, NodeName, QueuePath
+from core.ids import ROOT, AppId, QueuePath
 from core.instants import has_come
 from core.ledger.admission.backoff import backs_off
 from core.ledger.admission.turns import FORGIVEN
@@ -110,12 +110,8 @@ class Race:
     def _serve_reserved(self) -> Generator[int, None, None]:
         """Give turns first to asks with a node reservation, which take the new node (CYC-2)."""
         state, records = self._state, self._state.pods.records
-        held = ((records.get(uid), name) for name, uid in state.reservations.of.items())
-        reserved = sorted((each.rank, name) for each, name in held if each is not None)
-        if self._record.node_reservation.node and self._are_of_many_leaves(reserved):
-            # All of them get turns, so their order matters only if the ask is one of them.
-            raise _Unusual
-        for rank, name in reserved:
+        reserved = ((records.get(uid), name) for name, uid in state.reservations.of.items())
+        for rank, name in sorted((each.rank, name) for each, name in reserved if each is not None):
             record, seat = records.get(rank[-1]), state.pending.waits_at.get(rank[-1])
             if record is None or seat is None or record.uid in state.turns.of:
                 continue
@@ -132,10 +128,6 @@ class Race:
             if self._at is not None:
                 return
             yield _UNITS_PER_TURN
-
-    def _are_of_many_leaves(self, reserved: Sequence[tuple[Rank, NodeName]]) -> bool:
-        seats = (self._state.pending.waits_at.get(rank[-1]) for rank, _ in reserved)
-        return len({seat.key.queue for seat in seats if seat is not None}) > 1
 
     def _reach(self, path: QueuePath) -> Generator[int, None, Place | None]:
         """Place of a leaf, with those above it expanded. None if it has none."""

@@ -18,17 +18,13 @@ FULL = make_queue("root.full", max={"vcore": 500})
 
 
 def released() -> Ledger:
-    """Two owners of nodes. The queue of the later one is full, so that the next cycle releases its node.
-
-    That queue comes second, since it has the larger share in use.
-    """
+    """Two owners of nodes. The queue of the later one is full, so that the next cycle releases its node."""
     ledger = make_ledger(make_queue("root.a"), FULL, nodes=0)
     for name in ("n1", "n2"):
         ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=2000)), now=START)
     observed(ledger, "owner", cpu=2000, app="owner", created=1.0, reserved_node="n1")
     observed(ledger, "later", queue="root.full", cpu=1000, app="later", created=2.0, reserved_node="n2")
-    observed(ledger, "runs", cpu=500, app="first", node="n1")
-    observed(ledger, "fills", queue="root.full", cpu=450, app="fills", node="n1")
+    observed(ledger, "runs", cpu=1000, app="first", node="n1")
     ledger.apply(on.ActingBegan(), now=START)
     return ledger
 
