@@ -20,7 +20,7 @@ from core.ledger.applications.membership import take_out
 from core.ledger.applications.placement import check, place
 from core.ledger.applications.rejection import MARKED_APART, mark_failed
 from core.ledger.applications.timeouts.due import judge_later
-from core.ledger.applications.timeouts.records import placed_at, withdraw_record
+from core.ledger.applications.timeouts.records import placed_at, recorded_through, withdraw_record
 from core.ledger.effects import DeletePod, EvictPod
 from core.ledger.gangs.release import AGAIN, delete, release
 from core.ledger.outcomes import EvictionOutcome, Purpose
@@ -91,7 +91,20 @@ def resume_endings(state: State) -> Rounds:
     for app_id in sorted(state.applications.known):
         application = state.applications.known.get(app_id)
         if application is not None and application.ends:
+            _drop_unrecorded(state, application)
             yield from _resume(state, application)
+
+
+def _drop_unrecorded(state: State, application: Application) -> None:
+    """Drop a time-out of which no pod has the record any more, as a restart would.
+
+    Its pods may have been of several applications of that id for the former leader. Then the time of only
+    one of them was over.
+    """
+    protected = state.config.settings.records_protected
+    if protected and recorded_through(state, application) is None:
+        timeouts = state.applications.timeouts
+        state.applications.timeouts = {key: timeouts[key] for key in timeouts if key != application.id}
 
 
 def follow_ending(state: State, record: PodRecord) -> Rounds:

@@ -142,8 +142,13 @@ def _tells_time(state: State, record: PodRecord) -> bool:
 
 
 def heard_through(state: State, application: Application) -> float | None:
-    """Creation of the youngest pod at the end of the time, as the acting instance has recorded it."""
-    if state.acts or not state.config.settings.records_protected:
+    """Creation of the youngest pod at the end of the time, as another acting instance has recorded it."""
+    return None if state.acts else recorded_through(state, application)
+
+
+def recorded_through(state: State, application: Application) -> float | None:
+    """Creation of the youngest pod at the end of the time, by the record on a pod. None without any."""
+    if not state.config.settings.records_protected:
         return None
     facts = (state.pods.records[uid].facts for uid in sorted(application.pods))
     found = (record_from(each.running_since, each.execution) for each in facts if each.running_since)

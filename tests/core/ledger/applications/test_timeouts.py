@@ -147,6 +147,28 @@ def test_a_standby_sees_the_end_in_the_record_and_forms_the_new_application_too(
     assert drifts(ledger) == []
 
 
+@pytest.mark.rule("ACT-41", "ACT-42")
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_new_leader_ends_no_more_pods_by_the_time_of_one_that_is_away(is_there: bool) -> None:
+    """For the former leader, which had found a queue missing, that pod was an application for itself."""
+    ledger = standby(protected=True)
+    text = f'{{"asked":60.0,"ends":{START + 60},"through":{START}}}'
+    second = make_pod("second", node="n1", queue="root.a", created=START, scheduled_at=START, version=2)
+    recorded = replace(second, running_since=SINCE, execution=text)
+    ledger.apply(on.PodObserved(recorded), now=START + 60)
+    failing = ledger.view.application(APP)
+    assert failing is not None
+    assert failing.ends
+    if not is_there:
+        ledger.apply(on.PodDeleted(second.uid), now=START + 61)
+    assert removed(ledger, on.ActingBegan(), at=62) == (["first", "second"] if is_there else [])
+    found = ledger.view.application(APP)
+    assert (found is not None and found.ends) == is_there
+    if not is_there:
+        assert removed(ledger, on.TimePassed(), at=590) == []
+    assert drifts(ledger) == []
+
+
 @pytest.mark.rule("ACT-21", "ACT-42")
 def test_an_application_of_exempt_pods_leaves_no_timer() -> None:
     """No pod has to go, so the end comes while the write of a record is still due to be repeated."""
