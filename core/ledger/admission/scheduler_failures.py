@@ -4,7 +4,7 @@ from core.ids import NO_NODE
 from core.ledger.admission.answers import believe_refused
 from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import return_turn
-from core.ledger.gangs.slots import note_failed
+from core.ledger.gangs.slots import note_tried
 from core.ledger.node_reservation.reservation import release_node
 from core.ledger.podgroups.attempt import found_no_place
 from core.ledger.podgroups.membership import unopened
@@ -42,7 +42,7 @@ def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
         return
     if record.admission.reservation is not None and facts.version > record.admission.reservation.version:
         shorten(state, record, FAILED_ELSEWHERE)
-    note_failed(record, now=state.now)
+    note_tried(record, now=state.now)
     if record.is_unguarded and not record.is_gated:
         _note_failure_unguarded(state, record)
     if facts.attempt_broke_off or _may_predate_turn(state, record, text):

@@ -55,7 +55,7 @@ def watch(state: State, member: PodRecord) -> None:
     if slot.node not in state.cluster.nodes or is_late or _is_taken(state, member, slot.node):
         _cancel(state, member, slot)
     elif is_excused:
-        call_member(state, member, slot.after_stop())
+        call_member(state, member, slot.after_stop(state.now))
     elif again is not None and has_come(again, now=state.now):
         call_member(state, member, slot)
 

@@ -25,6 +25,9 @@ another replica must first become the leader.
 LIVES_AFTER = 1.0
 """Seconds after a try. A later call about any pod shows that kube-scheduler did not stop during the try."""
 
+EXCUSED_AT_MOST = 30.0
+"""Seconds from an excused try to the next one."""
+
 TRIED_APART = 2.0
 """Seconds from the first wake-up of a member with an open slot to the second.
 
@@ -85,12 +88,6 @@ def note_tried(member: PodRecord, *, now: float) -> None:
         member.gang.slot = member.gang.slot.after_try(now)
 
 
-def note_failed(member: PodRecord, *, now: float) -> None:
-    """Note that kube-scheduler reported a failure of a member; for a pod without a slot this does nothing."""
-    if member.gang.slot is not None:
-        member.gang.slot = member.gang.slot.after_failure(now)
-
-
 def note_offered_others(member: PodRecord) -> None:
     """Note that kube-scheduler offered a member other nodes only; without a slot this does nothing."""
     if member.gang.slot is not None:
@@ -129,18 +126,21 @@ def overdue_at(member: PodRecord, slot: Slot, opened: float) -> float | None:
     if reservation is not None and (reservation.ends is None or member.facts.has_volumes):
         # Admitted by filter. Its time stands still, or its volumes may bind without a sign of it (F-27).
         return None
-    return opened + UNTRIED_AT_MOST if slot.tried is None else slot.tried + OPEN_AT_MOST
+    if slot.tried is not None:
+        return slot.tried + OPEN_AT_MOST
+    return opened + UNTRIED_AT_MOST if slot.excused is None else slot.excused + EXCUSED_AT_MOST
 
 
 def may_have_stopped(slot: Slot, *, asked_at: float) -> bool:
     """True if a try without a Binding is excused, because kube-scheduler may have stopped during it.
 
-    Another replica leads some 15 s later, and tries the member anew. Only one try is excused, since a
-    kube-scheduler that has nothing to do is as silent.
+    Another replica leads some 15 s later, and tries the member anew. The failure of a try from before the
+    slot was open may be reported after it. Only one try is excused, since a kube-scheduler that has nothing
+    to do is as silent.
 
     ``asked_at``: time of kube-scheduler's last call about any pod, in seconds.
     """
-    return slot.tried is not None and not slot.final and asked_at < slot.tried + LIVES_AFTER
+    return slot.tried is not None and slot.excused is None and asked_at < slot.tried + LIVES_AFTER
 
 
 def call_again_at(member: PodRecord, slot: Slot, opened: float) -> float | None:

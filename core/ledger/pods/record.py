@@ -59,8 +59,8 @@ class Slot(NamedTuple):
 
     ``node``: node of the placeholder, or another one if the member cannot run there. ``linked``: time at
     which the member got the slot. ``opened``: time at which the placeholder ended, or None before that.
-    ``called``: number of wake-ups since. ``tried``: time of kube-scheduler's first try since. ``final``:
-    True if a try without a Binding counts even though kube-scheduler is silent after it.
+    ``called``: number of wake-ups since. ``tried``: time of kube-scheduler's first try since. ``excused``:
+    time at which a try without a Binding was excused, or None if none was.
     """
 
     placeholder: PodUid
@@ -69,7 +69,7 @@ class Slot(NamedTuple):
     opened: float | None = None
     called: int = 0
     tried: float | None = None
-    final: bool = False
+    excused: float | None = None
 
     def after_try(self, now: float) -> "Slot":
         """Return the slot after kube-scheduler tried the member.
@@ -85,16 +85,9 @@ class Slot(NamedTuple):
         """
         return self._replace(tried=None) if self.called <= 1 else self
 
-    def after_stop(self) -> "Slot":
-        """Return the slot after kube-scheduler stopped while it tried the member."""
-        return self._replace(tried=None, final=True)
-
-    def after_failure(self, now: float) -> "Slot":
-        """Return the slot after kube-scheduler reported that a try has failed, so it has not stopped.
-
-        A try before the slot was open does not count.
-        """
-        return self.after_try(now)._replace(final=True) if self.opened is not None else self
+    def after_stop(self, now: float) -> "Slot":
+        """Return the slot after kube-scheduler seems to have stopped while it tried the member."""
+        return self._replace(tried=None, excused=now)
 
 
 class Labelled(NamedTuple):
