@@ -207,7 +207,7 @@ def test_a_member_that_goes_before_its_placeholder_leaves_it_to_another() -> Non
     ("tried", "patience"), [(True, 40), (False, 300)], ids=["tried, and silent since", "never tried"]
 )
 def test_capacity_that_a_member_does_not_take_is_given_back(tried: bool, patience: int) -> None:
-    """The member has ten seconds after kube-scheduler tried it, and half a minute more if that is silent then.
+    """The member has ten seconds after kube-scheduler tried it, and 30 more if that is silent then.
 
     It has longer while kube-scheduler is busy.
     """
