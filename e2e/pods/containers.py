@@ -137,6 +137,7 @@ def _shared(root: Path, source: Path) -> Iterator[str]:
 def _mounted(root: Path, mount: Mount) -> Iterator[str]:
     target = _below(root, mount.path)
     if mount.source is None:
+        assert not ROOT.is_relative_to(mount.path), f"pods have their own {mount.path}, which hides {ROOT}"
         size = f",size={mount.size.removesuffix('i')}" if mount.size else ""
         yield f"mkdir -p {_quoted(target)}"
         yield f"mount -t tmpfs -o mode=1777{size} tmpfs {_quoted(target)}"

@@ -132,15 +132,15 @@ def _passing(
 ) -> frozenset[Code | Barrier]:
     """Obstacles that are out of reach for most asks, but do not keep this one from its turn."""
     group = view.unopened(record)
-    if group is None and record.node_reservation.node:
+    if group is not None:
+        # A pod group, unlike a gang, is not refused for good. It starts once the max of its queue is raised.
+        refused = application is None or application.refusal is not None
+        return frozenset({Code.GANG_TOO_LARGE}) if group.complete and not refused else frozenset()
+    if record.node_reservation.node:
         return SERVED_ANYWAY
-    if group is None:
-        # The turn of an ask with a reserved node starts its application.
-        starts = application is not None and not application.pods.isdisjoint(view.reserved_nodes.values())
-        return frozenset({Code.STATE_AWARE_HOLD}) if starts else frozenset()
-    # A pod group, unlike a gang, is not refused for good. It starts once the max of its queue is raised.
-    refused = application is None or application.refusal is not None
-    return frozenset({Code.GANG_TOO_LARGE}) if group.complete and not refused else frozenset()
+    # The turn of an ask with a reserved node starts its application.
+    starts = application is not None and not application.pods.isdisjoint(view.reserved_nodes.values())
+    return frozenset({Code.STATE_AWARE_HOLD}) if starts else frozenset()
 
 
 def _stays_held(view: LedgerView, known: Shortages, budget: Budget) -> Generator[int, None, bool]:

@@ -101,10 +101,11 @@ def _drop_unrecorded(state: State, application: Application) -> None:
     Its pods may have been of several applications of that id for the former leader. Then the time of only
     one of them was over.
     """
-    protected = state.config.settings.records_protected
-    if protected and recorded_through(state, application) is None:
-        timeouts = state.applications.timeouts
-        state.applications.timeouts = {key: timeouts[key] for key in timeouts if key != application.id}
+    timeouts = state.applications.timeouts
+    if application.id not in timeouts or not state.config.settings.records_protected:
+        return
+    if recorded_through(state, application) is None:
+        state.applications.timeouts = {key: each for key, each in timeouts.items() if key != application.id}
 
 
 def follow_ending(state: State, record: PodRecord) -> Rounds:

@@ -1,5 +1,6 @@
 """ACT-20 to ACT-23: the pods of an application that an administrator ends, whatever becomes of them."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from core.workload.daemon_set import Controller
 from core.workload.ending import Ending
 from core.workload.pod import PodFacts
 from core.workload.states import AppState
-from tests.builders import AGENTS, START, bind_called, filtered, make_ledger, make_pod, make_queue
+from tests.builders import AGENTS, OF_AGENTS, START, bind_called, filtered, make_ledger, make_pod, make_queue
 
 APP = AppId("app-1", "default")
 ENDING = Ending("ann", START, START + 600, START, "root")
@@ -135,13 +136,12 @@ def being_bound(**kind: Any) -> tuple[Ledger, PodFacts]:
     return ledger, pod
 
 
-REPLICA_SET: dict[str, Any] = {"controller": "ReplicaSet.apps/web"}
-DAEMON: dict[str, Any] = {"daemon_set": Controller("agents", AGENTS.uid), "labels": {"app": "agents"}}
+REPLICA_SET: Mapping[str, object] = {"controller": "ReplicaSet.apps/web"}
 
 
 @pytest.mark.rule("ACT-20", "F-1")
 def test_a_pod_that_an_order_spares_is_charged_while_it_is_being_bound() -> None:
-    ledger, pod = being_bound(**DAEMON)
+    ledger, pod = being_bound(**OF_AGENTS)
     held = ledger.view.charge_of(pod.uid)
     assert held is not None
     assert held.queue == "root.a"
@@ -153,9 +153,9 @@ def test_a_pod_that_an_order_spares_is_charged_while_it_is_being_bound() -> None
 
 
 @pytest.mark.rule("ACT-20", "F-1")
-@pytest.mark.parametrize("kind", [REPLICA_SET, DAEMON], ids=["may be replaced", "spared"])
+@pytest.mark.parametrize("kind", [REPLICA_SET, OF_AGENTS], ids=["may be replaced", "spared"])
 def test_a_pod_is_charged_until_it_is_known_that_an_unanswered_binding_did_not_bind_it(
-    kind: dict[str, Any],
+    kind: Mapping[str, Any],
 ) -> None:
     ledger, pod = being_bound(**kind)
     ledger.apply(on.BindFailed(pod.uid, certain=False), now=START + 2)
@@ -170,8 +170,8 @@ def test_a_pod_is_charged_until_it_is_known_that_an_unanswered_binding_did_not_b
 
 
 @pytest.mark.rule("ACT-20", "ACT-22")
-@pytest.mark.parametrize("kind", [REPLICA_SET, DAEMON], ids=["may be replaced", "spared"])
-def test_a_binding_that_fails_holds_no_application_in_failing(kind: dict[str, Any]) -> None:
+@pytest.mark.parametrize("kind", [REPLICA_SET, OF_AGENTS], ids=["may be replaced", "spared"])
+def test_a_binding_that_fails_holds_no_application_in_failing(kind: Mapping[str, Any]) -> None:
     ledger, pod = being_bound(**kind)
     ledger.apply(on.BindFailed(pod.uid, certain=True), now=START + 2)
     due = ledger.view.next_due()
