@@ -15,6 +15,8 @@ MAX_REPORTED = 1_000
 """Errors of a document, at most. A file that is no queue document could have a million."""
 
 _SHOWN_CHARACTERS = 80
+# Escaped, a character takes up to twelve. What is right must fit behind it.
+_ESCAPED = 20
 _MESSAGE_CHARACTERS = 500
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -81,7 +83,7 @@ def _step_text(step: str | int) -> str:
 def shown(text: str) -> str:
     """A text of the document, quoted and shortened, for one line of a message."""
     short = cut(text, _SHOWN_CHARACTERS)
-    return json.dumps(short, ensure_ascii=not short.isprintable())
+    return json.dumps(short, ensure_ascii=False) if short.isprintable() else json.dumps(cut(text, _ESCAPED))
 
 
 def one_line(text: str) -> str:

@@ -4,7 +4,7 @@ import string
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.ids import parent_path
@@ -109,6 +109,8 @@ def assert_is_a_tree(spec: PartitionSpec) -> None:
 
 
 @given(st.text(max_size=200) | st.binary(max_size=200))
+@example("\xa0" * 200)
+@example("\U0001f9ff\n" * 100)
 def test_any_text_gets_a_verdict(text: str | bytes) -> None:
     verdict(text)
 
