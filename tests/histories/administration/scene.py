@@ -79,7 +79,9 @@ class Life:
         found.application = application
         # Without a limit nothing was recorded. Another queue may have put the end off until this one counts.
         is_recorded = protected and found.least is not NEVER
-        found.steady = found.steady and is_recorded and application.queue == self.application.queue
+        # One that was ending already, with an exempt pod and a bind call that was open, is a new one now.
+        stays = application.queue == self.application.queue and not self.application.ends
+        found.steady = found.steady and is_recorded and stays
         if not protected and found.ran is not None:
             # Without records only the times of the pods themselves count (ACT-41).
             found.ran = min([found.ran, *times])
