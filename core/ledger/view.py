@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.admission.backoff import backs_off
-from core.ledger.admission.order.view import OrderView
 from core.ledger.admission.pending import lines_beside
 from core.ledger.admission.turns import turns_leave_no_node
 from core.ledger.applications.bars import may_be_of_daemon_set
@@ -25,11 +24,7 @@ from core.ledger.state.timer_heap import timers_of
 from core.ledger.state.timers import TimerKind
 from core.ledger.state.usage import Episode, OverMaxPlace
 from core.ledger.timers import next_due
-from core.ledger.trial.arrival import Arrival, arrived
-from core.ledger.trial.change import Change
-from core.ledger.trial.race.race import Race
-from core.ledger.trial.trial import Trial
-from core.queues.limit_state import LimitKey
+from core.ledger.trial.view import TrialView
 from core.queues.queue import Queue
 from core.queues.quota_check import Extra, QuotaCheck
 from core.queues.spec import LimitSpec, PartitionSpec
@@ -39,10 +34,9 @@ from core.workload.application import Application
 from core.workload.ask import Rank, Waiting
 from core.workload.ending import Ending, is_exempt
 from core.workload.gangs.progress import GangTally
-from core.workload.nodes.node import NodeFacts, NodeUse
+from core.workload.nodes.node import NodeUse
 from core.workload.nodes.ranking import NodeRanking
 from core.workload.pending_index import Kind
-from core.workload.pod import PodFacts
 from core.workload.pod_group import Group, GroupKey, GroupNumbers
 
 _NOTHING = Tally()
@@ -51,7 +45,7 @@ COUNTED_AT_MOST = 500
 """Applications that one answer counts one by one, at most."""
 
 
-class LedgerView(OrderView):
+class LedgerView(TrialView):
     """Read access to the ledger. Neither methods nor callers change anything."""
 
     __slots__ = ()
@@ -331,26 +325,6 @@ class LedgerView(OrderView):
         """Pods chosen as victims for an ask. Read only."""
         return self._state.preemption.victims.get(uid, ())
 
-    def trial(
-        self,
-        uid: PodUid,
-        change: Change,
-        below: Collection[QueuePath] | None = None,
-        *,
-        measure: Change | None = None,
-        exact: bool = False,
-    ) -> Trial:
-        """Trial cycle after a change, to be run by the caller, with the ledger as it is now.
-
-        ``below``: queues whose asks may gain by it; None for all. Changes nothing. The others, and the cost:
-        see `Trial`.
-        """
-        return Trial(self._state, uid, change, below, measure=measure, exact=exact)
-
-    def arrived(self, pods: Sequence[PodFacts]) -> Arrival:
-        """State in which pods have arrived that do not exist. Changes nothing. The cost: see `arrived`."""
-        return arrived(self._state, pods)
-
     def due_round(self) -> object:
         """Value that changes whenever asks are added to `trying`, and with each document."""
         return self._state.preemption.due_round, self._state.config.generation
@@ -392,7 +366,3 @@ class LedgerView(OrderView):
     def conflicts(self, partition: PartitionSpec) -> Sequence[str]:
         """Reasons why a document cannot be applied to the running tree, one sentence each."""
         return self._state.config.tree.conflicts(partition)
-
-    def race(self, record: PodRecord, lifted: Collection[LimitKey], node: NodeFacts) -> Race:
-        """Race of all asks up to one, with lifted limits and a node beyond all demand. Changes nothing."""
-        return Race(self._state, record, lifted, node)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from core.decisions.explanation.ending import pods_to_end
 from core.decisions.explanation.minimal import minimal
 from core.decisions.explanation.nodes import NodeSurvey
-from core.decisions.explanation.playing import Budget, play, race, raised, resized
+from core.decisions.explanation.playing import Budget, may_change, play, race, raised, resized
 from core.decisions.explanation.shortages import Shortages, is_raisable, measured, shortages_of
 from core.decisions.explanation.values import Barrier, Obstacle, Remedies, Remedy
 from core.decisions.preemption.contention import state_aware_hold
@@ -104,7 +104,7 @@ def _within(
     survey: NodeSurvey,
     budget: Budget,
 ) -> Generator[int, None, Remedies]:
-    if view.cycle_wanted or view.others_may_fit(record.uid) or view.is_in_demand(record.uid):
+    if may_change(view, record) or view.is_in_demand(record.uid):
         # A cycle that is still to come may give the ask its turn. All others have left it out.
         trial = yield from play(view, record, NO_CHANGE, budget)
         if trial is not None and trial.placed:

@@ -99,12 +99,17 @@ def race(
     return found.figures
 
 
+def may_change(view: LedgerView, record: PodRecord) -> bool:
+    """True if the next cycle may find something else for other asks even without a change."""
+    return view.cycle_wanted or view.gives_turns_anew or view.others_may_fit(record.uid)
+
+
 def _below(view: LedgerView, record: PodRecord, change: Change) -> list[QueuePath] | None:
     """Queues whose asks may gain by a change. None for all.
 
     An ask of any other queue did not fit at its last check, unless a cycle is still to check it.
     """
-    if change.is_wide or view.cycle_wanted or view.others_may_fit(record.uid):
+    if change.is_wide or may_change(view, record):
         return None
     leaf = view.queue_of(record)
     return [*(each.key.path for each in change.raises), *([leaf.path] if leaf is not None else [])]

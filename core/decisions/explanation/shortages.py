@@ -24,9 +24,11 @@ class Shortages:
     record: PodRecord
     leaf: Queue
     application: Application
-    #: All limits on the ask, with turns counted. Limits of queues: on all members that start with it.
+    #: All limits on the ask, beside turns that stay. Limits of queues: on all members that start with it.
     limits: dict[LimitKey, LimitState]
     survey: NodeSurvey
+    #: True if the next cycle takes back some turns first, so that nodes have more than the survey shows.
+    gives_turns_anew: bool
 
     @property
     def of_limits(self) -> dict[LimitKey, int]:
@@ -54,7 +56,13 @@ class Shortages:
     def fits_nowhere(self) -> bool:
         """True if each node lacks something that no turn of others can give it."""
         counts = self.survey.counts
-        return not (counts.fitting or counts.left or counts.by_reason.get(RESERVED, 0) or self.of_cluster)
+        return not (
+            self.gives_turns_anew
+            or counts.fitting
+            or counts.left
+            or counts.by_reason.get(RESERVED, 0)
+            or self.of_cluster
+        )
 
 
 def is_raisable(key: LimitKey) -> bool:
@@ -66,7 +74,7 @@ def shortages_of(
     view: LedgerView, record: PodRecord, leaf: Queue, application: Application, survey: NodeSurvey
 ) -> Shortages:
     """Shortages of an ask. Cost: O(depth), and O(different sizes) of a pod group."""
-    check, claimant, given = view.quota_check, application.claimant, view.given
+    check, claimant, given = view.quota_check, application.claimant, view.given_to_stay
     known = {
         each.key: each for each in limits_of_ask(check, leaf.chain, claimant, record.facts.size, extra=given)
     }
@@ -76,7 +84,7 @@ def shortages_of(
         for each in limits_of_ask(check, leaf.chain, claimant, together, extra=given):
             if each.key.resource and not each.key.name:
                 known[each.key] = each
-    return Shortages(record, leaf, application, known, survey)
+    return Shortages(record, leaf, application, known, survey, view.gives_turns_anew)
 
 
 def size_together(view: LedgerView, record: PodRecord) -> Resource | None:

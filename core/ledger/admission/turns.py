@@ -147,14 +147,21 @@ def wake_postponed(state: State) -> list[WakePod | OpenGate]:
     Such a pod gets a new turn if it still fits (F-2). Members of a group are judged together instead.
     """
     found: list[WakePod | OpenGate] = []
+    old = set(old_turns(state))
     for uid in sorted(state.turns.unwoken):
-        record = state.pods.records[uid]
-        if _may_wake(state, record) and group_of(state, record) is None and end_turn(state, uid):
+        if uid in old:
+            end_turn(state, uid)
             continue
-        found += wake(state, record)
+        found += wake(state, state.pods.records[uid])
         if uid not in state.turns.unwoken and uid in state.turns.of:
             begin_lease(state, uid)
     return found
+
+
+def old_turns(state: State) -> list[PodUid]:
+    """Asks whose turns end in the next cycle, and are given anew if they still fit; see `wake_postponed`."""
+    known = ((uid, state.pods.records[uid]) for uid in sorted(state.turns.unwoken) if uid in state.turns.of)
+    return [uid for uid, record in known if _may_wake(state, record) and group_of(state, record) is None]
 
 
 def begin_lease(state: State, uid: PodUid) -> None:

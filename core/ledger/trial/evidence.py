@@ -9,6 +9,7 @@ from collections.abc import Collection, Generator, Iterable, Iterator
 
 from core.ids import ROOT, NodeName, QueuePath
 from core.ledger.admission.order.branch import Branch
+from core.ledger.admission.turns import old_turns
 from core.ledger.state.state import State
 from core.ledger.trial.change import Change
 from core.queues.headroom import fair_max
@@ -32,8 +33,8 @@ class Evidence:
         self._bounds = dict(_bounds(change))
         #: True unless a limit was raised whose height counts otherwise: of users, of groups, on applications.
         self._plain = all(each.key.kind is LimitKind.QUEUE and each.key.resource for each in change.raises)
-        #: True if an ask was left out in a way that has effects on others.
-        self.left_out = False
+        #: True if an ask was left out in a way that has effects on others, or turns are given anew first.
+        self.left_out = bool(old_turns(base))
         #: True if an ask took another node than the new one.
         self.elsewhere = False
 

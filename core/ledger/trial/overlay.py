@@ -14,7 +14,7 @@ from core.ledger.state.state import State
 from core.ledger.state.timers import Timers
 from core.ledger.trial.change import Change
 from core.ledger.trial.changed_queues import ChangedBook, ChangedQueues, changed_limits
-from core.ledger.trial.turns import shared_turns
+from core.ledger.trial.turns import end_old_turns, shared_turns
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
 from core.resource import Resource, Tally
@@ -51,7 +51,7 @@ def overlay_of(state: State, change: Change) -> Generator[int, None, State]:
         nodes[change.node.name] = change.node
         free.add_node(change.node)
     limits = changed_limits(state.config.limits, change.raises)
-    return State(
+    overlay = State(
         now=state.now,
         acts=state.acts,
         timers=Timers(),
@@ -69,6 +69,8 @@ def overlay_of(state: State, change: Change) -> Generator[int, None, State]:
         gangs=state.gangs,
         podgroups=_pod_groups(state.podgroups),
     )
+    end_old_turns(state, overlay)
+    return overlay
 
 
 Ended = tuple[PodRecord, Queue, Application]

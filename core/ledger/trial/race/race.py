@@ -11,7 +11,7 @@ from collections.abc import Collection, Generator, Sequence
 from core.ids import ROOT, AppId, QueuePath
 from core.instants import has_come
 from core.ledger.admission.backoff import backs_off
-from core.ledger.admission.turns import FORGIVEN
+from core.ledger.admission.turns import FORGIVEN, old_turns
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import Seat
@@ -77,7 +77,7 @@ class Race:
     def run(self) -> Generator[int, None, None]:
         """Run the race, in steps of some units of work."""
         state = self._state
-        if not self._plain or state.podgroups.watched:
+        if not self._plain or state.podgroups.watched or old_turns(state):
             return
         try:
             yield from self._find_asking()
