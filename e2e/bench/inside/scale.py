@@ -177,14 +177,23 @@ async def _world(size: Size) -> dict[str, Any]:
         "memory_of_an_empty_engine_mb": round(before, 1),
         "filter_alone_us": learned,
         "filter_from_due_us": percentiles(churn.took),
-        "stalls_ms": {name: round(each / 1e3, 2) for name, each in percentiles(stalls).items()},
+        "stalls_ms": _in_ms([late for late, _ in stalls]),
+        "stalls_computing_ms": _in_ms([min(pair) for pair in stalls]),
         "collections_ms": _by_generation(pauses),
     }
 
 
-async def _churned(churn: Churn) -> list[float]:
-    """Run the churn beside timers and a watch of the loop, and return how late the loop was, in seconds."""
-    late: list[float] = []
+Stall = tuple[float, float]
+"""Seconds that one round of the loop was late, and seconds of CPU that this thread used meanwhile."""
+
+
+def _in_ms(seconds: list[float]) -> dict[str, float]:
+    return {name: round(each / 1e3, 2) for name, each in percentiles(seconds).items()}
+
+
+async def _churned(churn: Churn) -> list[Stall]:
+    """Run the churn beside timers and a watch of the loop, and return how late the loop was."""
+    late: list[Stall] = []
     timers = asyncio.create_task(_timers(churn.wired))
     watching = asyncio.create_task(_watch_loop(late))
     apart, due = 1.0 / churn.size.rate, time.perf_counter()
@@ -206,12 +215,13 @@ async def _timers(wired: Rig) -> None:
         await asyncio.sleep(TIMERS_EVERY)
 
 
-async def _watch_loop(late: list[float]) -> None:
-    """Note by how much each round of 1 ms is late."""
+async def _watch_loop(late: list[Stall]) -> None:
+    """Note by how much each round of 1 ms is late, and how much of that the host may have taken."""
     while True:
-        began = time.perf_counter()
+        began, computed = time.perf_counter(), time.thread_time()
         await asyncio.sleep(0.001)
-        late.append(max(0.0, time.perf_counter() - began - 0.001))
+        passed = time.perf_counter() - began - 0.001
+        late.append((max(0.0, passed), time.thread_time() - computed))
 
 
 class _watched_collections:  # noqa: N801 - a context manager that reads like a function
