@@ -14,6 +14,7 @@ from e2e.programs.paddock import PaddockProcess
 from e2e.stands.stand import CONFIG_MAP, INSTALLED, NAMESPACE, document, manifest, rendered, scheduler_config
 
 PADDOCK, ECHO, LOOP = "paddock", "echo", "loop"
+WATCHING = "watching echo"
 OVERLAY = "kubeadm"
 QPS = {"qps": 1_000, "burst": 1_000}
 """Calls a second of kube-scheduler, the same for all sides."""
@@ -45,11 +46,15 @@ class Decider(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A form and who decides in it. ``form`` is empty without an extender."""
+    """A form and who decides in it. ``form`` is empty without an extender.
+
+    ``watches``: True for an echo that also watches all pods, as Paddock must.
+    """
 
     name: str
     form: str = ""
     by: str = ""
+    watches: bool = False
 
     @property
     def gated(self) -> bool:
@@ -57,17 +62,28 @@ class Side:
 
 
 def sides() -> list[Side]:
-    """All sides: none, an echo and Paddock in each form. The echo of gates is a loop that opens each."""
+    """All sides: none, and in each form an echo, an echo that watches, and Paddock.
+
+    The echo of gates is a loop that opens each, which must watch.
+    """
     found = [Side(NONE)]
     for form in FORMS:
         other = LOOP if form == GATED else ECHO
-        found += [Side(f"{form}, {other}", form, other), Side(f"{form}, {PADDOCK}", form, PADDOCK)]
+        found.append(Side(f"{form}, {other}", form, other))
+        if form != GATED:
+            found.append(Side(f"{form}, {WATCHING}", form, ECHO, watches=True))
+        found.append(Side(f"{form}, {PADDOCK}", form, PADDOCK))
     return found
 
 
 def twin(side: Side) -> str:
     """The name of the side that decides nothing in the same form."""
     return f"{side.form}, {LOOP if side.gated else ECHO}"
+
+
+def floor(side: Side) -> str:
+    """The name of the side that decides nothing and makes the same API calls."""
+    return f"{side.form}, {LOOP if side.gated else WATCHING}"
 
 
 def configuration(side: Side, url: str) -> Object:
@@ -113,7 +129,7 @@ def decider(side: Side, cluster: Cluster, stack: AsyncExitStack) -> tuple[Decide
         paddock = paddock_of(cluster, stack)
         return paddock, paddock.url
     if side.by == ECHO:
-        echo = Echo(control_plane)
+        echo = Echo(control_plane, watches=side.watches)
         stack.push_async_callback(echo.stop)
         return echo, echo.url
     if side.by == LOOP:

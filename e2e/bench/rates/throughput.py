@@ -14,7 +14,7 @@ import time
 from e2e.bench.rates.figures import NONE, Measured, medians, order_of, ratio, table
 from e2e.bench.rates.raw import keep
 from e2e.bench.rates.rounds import BEFORE, MEANWHILE, Size, measure
-from e2e.bench.rates.sides import Side, sides, twin
+from e2e.bench.rates.sides import PADDOCK, Side, floor, sides, twin
 from e2e.bench.worlds.report import show
 from e2e.programs.compiled import is_compiled
 
@@ -109,7 +109,7 @@ def _rates(
 ) -> str:
     head = ["side", "rounds"]
     for mode, name in RATES:
-        head += [f"{mode}: {name}", "to none", "to its echo"]
+        head += [f"{mode}: {name}", "to none", "to its echo", "to the echo that watches"]
     head += ["created to bound p50 s", "p99 s"]
     rows = []
     for side in chosen:
@@ -120,7 +120,8 @@ def _rates(
         for mode, name in RATES:
             row.append(_of(found, side.name, mode, name))
             row.append(ratio(measured, side.name, NONE, mode, name))
-            row.append(ratio(measured, side.name, twin(side), mode, name) if side.by == "paddock" else None)
+            others = (twin(side), floor(side)) if side.by == PADDOCK else (None, None)
+            row += [ratio(measured, side.name, one, mode, name) if one else None for one in others]
         row += [_of(found, side.name, MEANWHILE, name) for name in ("p50 s", "p99 s")]
         rows.append(row)
     return table(head, rows)

@@ -1,6 +1,7 @@
 """An extender that decides nothing: the product's own server with its handlers replaced by fixed answers.
 
-Its Bindings come from Paddock's own account.
+Its Bindings come from Paddock's own account. An echo that also watches all pods, and forgets them, makes the
+same API calls as Paddock.
 """
 
 import asyncio
@@ -16,8 +17,11 @@ from e2e.programs.control_plane import ControlPlane
 from e2e.programs.processes import free_port
 from extender.http.server import Address
 from extender.http.verbs.listening import listen_to_verbs, verbs_server
-from extender.kube.connection.client import connect
+from extender.kube.connection.api import ObjectMeta
+from extender.kube.connection.client import ApiClient, connect
 from extender.kube.effects.effector import Effector
+from extender.kube.watch.pods import LIVE_PODS
+from extender.kube.watch.reflector import Reflector
 from extender.verbs.bind import PostBinding
 from extender.wire.calls.extender_v1 import bind_request_from
 
@@ -28,10 +32,14 @@ class _Args(msgspec.Struct):
 
 
 class Echo:
-    """The echo in a process of its own. ``url``: where kube-scheduler calls it."""
+    """The echo in a process of its own. ``url``: where kube-scheduler calls it.
 
-    def __init__(self, control_plane: ControlPlane) -> None:
+    ``watches``: True to watch all pods, too.
+    """
+
+    def __init__(self, control_plane: ControlPlane, *, watches: bool = False) -> None:
         self._kubeconfig = str(control_plane.kubeconfig("paddock-certificate"))
+        self._watches = watches
         self._port = free_port()
         self._process: BaseProcess | None = None
         self.url = f"http://127.0.0.1:{self._port}/v1"
@@ -46,7 +54,7 @@ class Echo:
         """Start the process, and wait until it answers."""
         ours, theirs = multiprocessing.Pipe()
         self._process = multiprocessing.get_context("spawn").Process(
-            target=_echo, args=(self._port, theirs), daemon=True
+            target=_echo, args=(self._port, theirs, self._watches), daemon=True
         )
         self._process.start()
         # Without this, a process that ends before it is ready would go unnoticed.
@@ -73,16 +81,32 @@ def binder(effector: Effector) -> Callable[[bytes], Awaitable[bytes]]:
     return bind
 
 
-def _echo(port: int, ready: Any) -> None:
+class _Pod(msgspec.Struct):
+    metadata: ObjectMeta
+
+
+class _Nothing:
+    """A reflector's listener that forgets what it hears."""
+
+    def on_changed(self, _: _Pod) -> None:
+        pass
+
+    def on_deleted(self, _: str) -> None:
+        pass
+
+    def on_listed(self, _: frozenset[str]) -> None:
+        pass
+
+
+def _echo(port: int, ready: Any, watches: bool) -> None:
     """Run the echo: accept everything, and bind as told."""
     import uvloop
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(port, ready))
+        runner.run(_serve(port, ready, watches=watches))
 
 
-async def _serve(port: int, ready: Any) -> None:
-
+async def _serve(port: int, ready: Any, *, watches: bool) -> None:
     kubeconfig = ready.recv()
     client = await connect(kubeconfig=kubeconfig)
     effector = Effector(client, learn=lambda _: None, may_act=lambda: True, count=lambda *_: None)
@@ -95,5 +119,21 @@ async def _serve(port: int, ready: Any) -> None:
     }
     app = verbs_server(answers, measure=lambda *_: None, on_bug=lambda *_: None)
     await listen_to_verbs(app, Address("127.0.0.1", port))
-    ready.send("ready")
-    await asyncio.Event().wait()
+    async with asyncio.TaskGroup() as group:
+        if watches:
+            reflector = _reflector(client)
+            group.create_task(reflector.run())
+            await reflector.synced.wait()
+        ready.send("ready")
+        await asyncio.Event().wait()
+
+
+def _reflector(client: ApiClient) -> Reflector[_Pod]:
+    return Reflector(
+        client,
+        path="/api/v1/pods",
+        params=LIVE_PODS,
+        decode=msgspec.json.Decoder(_Pod).decode,
+        key=lambda meta: meta.uid,
+        sink=_Nothing(),
+    )
