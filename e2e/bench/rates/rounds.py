@@ -44,6 +44,8 @@ class Round:
     client: Client
     scheduler: Scheduler
     decider: Decider | None
+    #: Seconds of CPU until the decider was ready, before there was any pod.
+    start_cpu: float
 
     @property
     def named(self) -> dict[int, str]:
@@ -93,6 +95,7 @@ async def measure(side: Side, at: int, size: Size) -> Measured:
             disturbed=first.disturbed or second.disturbed,
             more={
                 "peak_mb": peak,
+                "start_cpu_s": here.start_cpu,
                 "others_cores": [round(each.others, 3) for each in (first, second)],
                 "steal_s": [round(each.stolen, 2) for each in (first, second)],
             },
@@ -113,10 +116,12 @@ async def _running(side: Side, size: Size) -> AsyncIterator[Round]:
         watcher = await stack.enter_async_context(Watcher(control_plane, cluster.namespace))
         client = await stack.enter_async_context(Client(control_plane))
         made, url = decider(side, cluster, stack)
+        start_cpu = 0.0
         if made is not None:
             await made.start()
+            start_cpu = usage.read({made.pid: side.by}).own[side.by]
         scheduler = await control_plane.scheduler(configuration(side, url))
-        here = Round(size, side, cluster, watcher, client, scheduler, made)
+        here = Round(size, side, cluster, watcher, client, scheduler, made, start_cpu)
         await _let_wait(here)
         yield here
 
