@@ -33,17 +33,13 @@ def overlay_of(state: State, change: Change) -> Generator[int, None, State]:
         state.config.tree, change, ((leaf, record.facts.size) for record, leaf, _ in ended), completed
     )
     book = ChangedBook(state.usage.book, completed)
-    # A node may come or go between two steps, so these copies are of one moment.
+    # Nodes and turns may come or go between two steps, so all of this is of one moment.
     free, nodes, turns = (
         state.usage.free_capacity.fork(),
         dict(state.cluster.nodes),
         shared_turns(state.turns),
     )
-    try:
-        yield 5 + (len(nodes) + len(turns.of)) // _PER_UNIT
-    except BaseException:
-        tree.dismantle()
-        raise
+    units = 5 + (len(nodes) + len(turns.of)) // _PER_UNIT
     for record, leaf, application in ended:
         book.end(application.claimant, leaf.paths, record.facts.size)
         free.give_back(record.node, record.facts.size)
@@ -70,6 +66,11 @@ def overlay_of(state: State, change: Change) -> Generator[int, None, State]:
         podgroups=_pod_groups(state.podgroups),
     )
     end_old_turns(state, overlay)
+    try:
+        yield units
+    except BaseException:
+        tree.dismantle()
+        raise
     return overlay
 
 

@@ -91,3 +91,31 @@ def test_a_trial_leaves_the_ledger_as_it_was() -> None:
         placed(ledger, change)
     assert dumps(ledger) == before
     assert record_of(ledger, "uid-ask").admission.woken_at is None
+
+
+def test_a_turn_that_is_given_anew_first_counts_as_free() -> None:
+    """A turn whose wake-up was postponed ends at the beginning of the next cycle."""
+    ledger = contended()
+    ledger.apply(on.PodDeleted(PodUid("uid-runs")), now=START)
+    postpone_wake_up(cycled(ledger), PodUid("uid-older"))
+    leaf = ledger.view.queue_of(record_of(ledger, "uid-older"))
+    assert leaf is not None
+    assert ledger.view.given.of(leaf).get("vcore") == 1000
+    assert ledger.view.given_to_stay.of(leaf).get("vcore") == 0
+    assert placed(ledger, NO_CHANGE) == (False, {"uid-older"})
+    assert ledger.view.has_turn(PodUid("uid-older"))
+
+
+def test_a_turn_that_comes_while_a_trial_begins_is_not_taken_back_there() -> None:
+    ledger = contended()
+    ledger.apply(on.PodDeleted(PodUid("uid-runs")), now=START)
+    steps = ledger.view.trial(ASK, NO_CHANGE).run()
+    next(steps)
+    postpone_wake_up(cycled(ledger), PodUid("uid-older"))
+    assert all(units >= 0 for units in steps)
+
+
+def postpone_wake_up(ledger: Ledger, uid: PodUid) -> None:
+    """Have the wake-up of a pod with a turn wait for the next cycle."""
+    assert ledger.view.has_turn(uid)
+    ledger.view._state.turns.unwoken.add(uid)
