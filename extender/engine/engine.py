@@ -84,6 +84,11 @@ class Engine:
         """Note that a call has arrived, for any pod."""
         self._slices.asked()
 
+    @property
+    def asked_recently(self) -> bool:
+        """True if kube-scheduler has made a call in the last second, for any pod."""
+        return self._slices.asked_recently
+
     def pass_time(self) -> None:
         """Process the timers that are due, in batches.
 

@@ -110,6 +110,7 @@ class Effector:
     ``count(effect, outcome)``: counts an effect that ended, for the metrics.
     ``report(effect, namespace, name, error)``: called when an effect failed, with the reason.
     ``placeholders``: returns the current settings for placeholders.
+    ``scheduling``: True while kube-scheduler makes calls.
     """
 
     def __init__(
@@ -121,6 +122,7 @@ class Effector:
         count: Count,
         report: Report = lambda *_: None,
         placeholders: Callable[[], PlaceholderSettings] = PlaceholderSettings,
+        scheduling: Callable[[], bool] = lambda: False,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._client = client
@@ -130,6 +132,7 @@ class Effector:
         self._report = report
         self._reported: dict[str, float] = {}
         self._placeholders = placeholders
+        self._scheduling = scheduling
         self._sleep = sleep
         self._queue: OrderedDict[object, Effect] = OrderedDict()
         self._events: OrderedDict[object, Effect] = OrderedDict()
@@ -173,7 +176,7 @@ class Effector:
             self._quiet += quiet
             self._moving += not quiet
             if quiet:
-                self._pace.begin_quiet()
+                self._pace.begin_quiet(beside=self._scheduling())
             elif (wait := self._pace.begin()) > 0:
                 await self._sleep(wait)
             await self._carry_out(effect)

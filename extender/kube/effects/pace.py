@@ -9,9 +9,10 @@ QUIET_RATE = 200.0
 """Events and conditions started per second, at most."""
 
 QUIET_RATE_BESIDE, BESIDE_FOR = 20.0, 1.0
-"""Pace while pods are moved, and seconds for which it lasts after each start of another effect.
+"""Pace while pods are scheduled, and seconds for which it lasts after each start of another effect.
 
-A condition costs the API server as much as a gate that opens, and a backlog has thousands of them.
+A condition costs the API server as much as a gate that opens, and a backlog has thousands of them. Where
+kube-scheduler binds pods itself, only its calls show that it is at work.
 """
 
 
@@ -34,8 +35,8 @@ class Pace:
         """Seconds until a quiet effect may start; 0 if it may now."""
         return max(0.0, self._next_quiet - self._clock())
 
-    def begin_quiet(self) -> None:
-        """Note that a quiet effect starts."""
+    def begin_quiet(self, *, beside: bool = False) -> None:
+        """Note that a quiet effect starts. ``beside``: pods are scheduled now, even if no effect shows it."""
         now = self._clock()
-        rate = QUIET_RATE_BESIDE if now - self._moved_at < BESIDE_FOR else QUIET_RATE
+        rate = QUIET_RATE_BESIDE if beside or now - self._moved_at < BESIDE_FOR else QUIET_RATE
         self._next_quiet = max(now, self._next_quiet) + 1.0 / rate

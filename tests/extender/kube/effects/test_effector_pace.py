@@ -13,7 +13,7 @@ from core.ledger.effects import (
 from core.ledger.outcomes import Purpose
 from extender.kube.effects import effector as module
 from extender.kube.effects.effector import QUIET_BESIDE, QUIET_WORKERS, WORKERS
-from extender.kube.effects.pace import RATE
+from extender.kube.effects.pace import QUIET_RATE_BESIDE, RATE
 from tests.extender.fake_api import Answer, Request
 from tests.extender.kube.effects.effector_bench import PODS, Bench, event, wake
 from tests.extender.reflector_bench import until
@@ -152,6 +152,17 @@ async def test_few_events_are_written_beside_what_pods_wait_for(bench: Bench) ->
         await until(lambda: len(bench.writes("POST")) == QUIET_WORKERS)
         posted.set()
         await bench.settled(QUIET_WORKERS + 2)
+
+
+async def test_events_give_way_to_calls_of_kube_scheduler(bench: Bench) -> None:
+    """Issue 22. One begins at once. The next ones follow at the slower pace."""
+    bench.scheduling = True
+    async with bench.running():
+        begun = asyncio.get_running_loop().time()
+        for number in range(3):
+            bench.effector.perform(event(f"why {number}"))
+        await bench.settled(3)
+        assert asyncio.get_running_loop().time() - begun >= 2 / QUIET_RATE_BESIDE
 
 
 def waiting_for(moment: asyncio.Event) -> Answer:
