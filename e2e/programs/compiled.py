@@ -69,14 +69,16 @@ def _build() -> None:
     CACHE.mkdir(parents=True, exist_ok=True)
     with (CACHE / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if _STAMP.is_file() and _STAMP.read_text() == stamp() and PYTHON.exists():
+        # What is edited during the build may not be in the wheel.
+        wanted = stamp()
+        if _STAMP.is_file() and _STAMP.read_text() == wanted and PYTHON.exists():
             return
         _STAMP.unlink(missing_ok=True)
         began = time.monotonic()
         _say("compiling with mypyc; this takes minutes, once for each change of core or extender")
         _make_wheel()
         _make_environment()
-        _STAMP.write_text(stamp())
+        _STAMP.write_text(wanted)
         _say(f"built in {clock(time.monotonic() - began)}")
 
 

@@ -66,6 +66,21 @@ def test_a_change_of_the_sources_and_of_the_pins_is_built_anew(
     assert len(seen) == 2 + len(inputs)
 
 
+def test_what_is_edited_during_the_build_is_built_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builds, found = [], iter(["before the edit", "after the edit", "after the edit"])
+    monkeypatch.setattr(compiled, "CACHE", tmp_path)
+    monkeypatch.setattr(compiled, "_STAMP", tmp_path / ".stamp")
+    monkeypatch.setattr(compiled, "PYTHON", tmp_path)
+    monkeypatch.setattr(compiled, "_make_wheel", lambda: builds.append(1))
+    monkeypatch.setattr(compiled, "_make_environment", lambda: None)
+    monkeypatch.setattr(compiled, "stamp", lambda: next(found))
+    for wanted in (1, 2, 2):
+        compiled._build()
+        assert len(builds) == wanted
+
+
 @pytest.mark.parametrize(
     ("printed", "is_taken"),
     [(f"{compiled.SUFFIX} 3.11.2", True), (".cpython-313-x86_64-linux-gnu.so 3.13", False)],
