@@ -31,6 +31,11 @@ def pod_path(namespace: str, name: str) -> str:
     return f"{pods_path(namespace)}/{segment(name)}"
 
 
+def status_path(namespace: str, name: str) -> str:
+    """Path of the status of one pod. Raises `BadName`."""
+    return f"{pod_path(namespace, name)}/status"
+
+
 def pods_path(namespace: str) -> str:
     """Path of the pods of a namespace. Raises `BadName`."""
     return f"/api/v1/namespaces/{segment(namespace)}/pods"

@@ -58,6 +58,7 @@ from extender.kube.effects.bodies import (
     open_body,
     pod_path,
     record_body,
+    status_path,
     wake_body,
 )
 from extender.kube.effects.effect_order import is_quiet, key_of, pod_of
@@ -132,14 +133,13 @@ class Effector:
         self._report = report
         self._reported: dict[str, float] = {}
         self._placeholders = placeholders
-        self._scheduling = scheduling
         self._sleep = sleep
         self._queue: OrderedDict[object, Effect] = OrderedDict()
         self._events: OrderedDict[object, Effect] = OrderedDict()
         self._idle: deque[asyncio.Future[None]] = deque()
         self._busy: set[object] = set()
         self._quiet = self._moving = 0
-        self._pace = Pace(time.monotonic)
+        self._pace = Pace(time.monotonic, scheduling)
         self._quiet_due: asyncio.TimerHandle | None = None
 
     # -- effects --------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ class Effector:
             self._quiet += quiet
             self._moving += not quiet
             if quiet:
-                self._pace.begin_quiet(beside=self._scheduling())
+                self._pace.begin_quiet()
             elif (wait := self._pace.begin()) > 0:
                 await self._sleep(wait)
             await self._carry_out(effect)
@@ -312,13 +312,11 @@ class Effector:
             case WriteRecord():
                 await self._client.patch(pod_path(effect.namespace, effect.name), record_body(effect))
             case NominateNode():
-                path = pod_path(effect.namespace, effect.name) + "/status"
-                await self._client.patch(path, nomination_body(effect))
+                await self._client.patch(status_path(effect.namespace, effect.name), nomination_body(effect))
             case PostEvent():
                 await self._client.post(events_path(effect.namespace), event_body(effect))
             case SetCondition():
-                path = pod_path(effect.namespace, effect.name) + "/status"
-                body = condition_body(effect)
+                path, body = status_path(effect.namespace, effect.name), condition_body(effect)
                 await self._client.patch(path, body, content_type=STRATEGIC_MERGE_PATCH)
             case EvictPod():
                 await self._client.post(eviction_path(effect), eviction_body(effect))
@@ -327,8 +325,7 @@ class Effector:
             case CreatePlaceholder():
                 await create(self._client, effect, self._placeholders())
             case MarkFailed():
-                path = pod_path(effect.namespace, effect.name) + "/status"
-                await self._client.patch(path, failed_body(effect))
+                await self._client.patch(status_path(effect.namespace, effect.name), failed_body(effect))
             case ResolveGroups() | EndWait():
                 raise AssertionError("not asked of the API server")
             case _:

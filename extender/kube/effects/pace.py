@@ -17,10 +17,13 @@ kube-scheduler binds pods itself, only its calls show that it is at work.
 
 
 class Pace:
-    """Moments at which the next effects may start. Quiet effects and others have a schedule each."""
+    """Moments at which the next effects may start. Quiet effects and others have a schedule each.
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
+    ``scheduling``: True while pods are scheduled, even if no effect shows it.
+    """
+
+    def __init__(self, clock: Callable[[], float], scheduling: Callable[[], bool] = lambda: False) -> None:
+        self._clock, self._scheduling = clock, scheduling
         self._next = self._next_quiet = self._moved_at = float("-inf")
 
     def begin(self) -> float:
@@ -35,8 +38,8 @@ class Pace:
         """Seconds until a quiet effect may start; 0 if it may now."""
         return max(0.0, self._next_quiet - self._clock())
 
-    def begin_quiet(self, *, beside: bool = False) -> None:
-        """Note that a quiet effect starts. ``beside``: pods are scheduled now, even if no effect shows it."""
+    def begin_quiet(self) -> None:
+        """Note that a quiet effect starts."""
         now = self._clock()
-        rate = QUIET_RATE_BESIDE if beside or now - self._moved_at < BESIDE_FOR else QUIET_RATE
+        rate = QUIET_RATE_BESIDE if self._scheduling() or now - self._moved_at < BESIDE_FOR else QUIET_RATE
         self._next_quiet = max(now, self._next_quiet) + 1.0 / rate

@@ -44,9 +44,11 @@ def test_quiet_effects_are_fewer_while_pods_are_moved() -> None:
 def test_quiet_effects_are_fewer_while_kube_scheduler_is_at_work() -> None:
     """Issue 22: where it binds pods itself, conditions of 10,000 new gated pods took half of its rate."""
     clock = Clock()
-    pace = Pace(clock)
-    pace.begin_quiet(beside=True)
+    scheduling = True
+    pace = Pace(clock, lambda: scheduling)
+    pace.begin_quiet()
     assert pace.until_quiet() == pytest.approx(1 / QUIET_RATE_BESIDE)
     clock.now += 1 / QUIET_RATE_BESIDE
-    pace.begin_quiet(beside=False)
+    scheduling = False
+    pace.begin_quiet()
     assert pace.until_quiet() == pytest.approx(1 / QUIET_RATE)
