@@ -12,6 +12,7 @@ from e2e.bench.rates.policies import (
     limited,
     trials,
 )
+from e2e.bench.rates.sides import policies
 from e2e.stands.stand import manifest
 
 
@@ -49,3 +50,16 @@ def test_a_trial_differs_from_what_is_shipped_in_one_field_and_has_a_name_of_its
         spec = trials()[name][0]["spec"]
         assert {each for each in spec if spec[each] != shipped.get(each)} == {field}
     assert len({each["metadata"]["name"] for things in trials().values() for each in things}) == len(trials())
+
+
+def test_the_gated_form_gives_the_marker_for_preempt_alone() -> None:
+    policy, binding = policies()
+    (mutation,) = policy["spec"]["mutations"]
+    expression = mutation["jsonPatch"]["expression"]
+    found = [line for line in expression.splitlines() if "paddock.dev/" in line and "orValue" in line]
+    assert ["paddock.dev/preempt" in line for line in found if "resources" in line] == [True, True]
+    assert '"paddock.dev/filter": "1"' not in expression
+    assert policy["spec"] | {"mutations": []} == manifest(SHIPPED["markers and gate"])[0]["spec"] | {
+        "mutations": []
+    }
+    assert binding == manifest(SHIPPED["markers and gate"])[1]

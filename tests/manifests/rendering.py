@@ -95,3 +95,13 @@ def managed(config: Any) -> list[str]:
 def profiles(overlay: str) -> set[str]:
     config = document(MANIFESTS / overlay / "scheduler-config-scoped.yaml")
     return {profile["schedulerName"] for profile in config["profiles"]}
+
+
+def patch(spec: Any) -> str:
+    """The expression that returns the steps of the only patch."""
+    (mutation,) = spec["mutations"]
+    return str(mutation["jsonPatch"]["expression"])
+
+
+def spaceless(expression: str) -> str:
+    return "".join(expression.split())

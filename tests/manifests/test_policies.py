@@ -19,8 +19,10 @@ from tests.manifests.rendering import (
     document,
     documents,
     flags,
+    patch,
     profiles,
     rules,
+    spaceless,
 )
 
 # --- the policy ------------------------------------------------------------------------------------
@@ -31,14 +33,28 @@ def policy() -> Any:
     return found["spec"]
 
 
+def managed(spec: Any) -> str:
+    """The condition for a managed pod in a policy that changes pods. The patch begins with it."""
+    (found,) = re.findall(r"\|\| !\(\s*(namespaceObject.*?)\) \? \[\] :", patch(spec), re.DOTALL)
+    return spaceless(found)
+
+
+def steps(spec: Any) -> str:
+    """The steps of the patch for a managed pod."""
+    return spaceless(patch(spec).partition("? [] :")[2])
+
+
 def scheduler_names(expression: str) -> set[str]:
     """The list that an expression ends with."""
     return set(re.findall(r'"([^"]+)"', expression.rpartition(" in ")[2]))
 
 
 def test_the_policy_sets_the_markers_that_the_configurations_name() -> None:
-    (markers,) = [each["expression"] for each in policy()["variables"] if each["name"] == "markers"]
-    assert set(re.findall(r'"([^"]+)"', markers)) == MARKERS
+    for part in ("requests", "limits"):
+        (whole,) = re.findall(rf'resources/{part}", value: {{(.*?)}}', patch(policy()), re.DOTALL)
+        assert set(re.findall(r'"([^"]+)": "1"', whole)) == MARKERS
+        each = re.findall(rf'resources/{part}/([^"]+)", value: "1"', patch(policy()))
+        assert {path.replace("~1", "/") for path in each} == MARKERS
 
 
 def test_only_pods_whose_scheduler_calls_paddock_are_marked() -> None:
@@ -51,8 +67,10 @@ def test_only_pods_whose_scheduler_calls_paddock_are_marked() -> None:
 
 def test_the_scoped_sidecar_narrows_the_policy_to_its_own_names() -> None:
     patches = document(MANIFESTS / "sidecar-scoped" / "kustomization.yaml")["patches"]
-    (patch,) = [each["patch"] for each in patches if each["target"]["kind"] == "MutatingAdmissionPolicy"]
-    guard, change = yaml.safe_load(patch)
+    (change_of_policy,) = [
+        each["patch"] for each in patches if each["target"]["kind"] == "MutatingAdmissionPolicy"
+    ]
+    guard, change = yaml.safe_load(change_of_policy)
     assert (guard["op"], guard["path"]) == ("test", "/spec/variables/0/name")
     assert guard["value"] == policy()["variables"][0]["name"]
     assert (change["op"], change["path"]) == ("replace", "/spec/variables/0/expression")
@@ -93,10 +111,6 @@ def variable(spec: Any, name: str) -> str:
 def condition(spec: Any, name: str) -> str:
     (found,) = [each["expression"] for each in spec["matchConditions"] if each["name"] == name]
     return str(found)
-
-
-def spaceless(expression: str) -> str:
-    return "".join(expression.split())
 
 
 @pytest.mark.rule("ID-7")
@@ -151,13 +165,14 @@ def test_the_gates_are_opt_in_and_for_the_pods_that_are_marked() -> None:
     gate, binding = documents(MANIFESTS / "gates" / "gate-managed-pods.yaml")
     assert binding["spec"] == {"policyName": gate["metadata"]["name"]}
     spec, marking = gate["spec"], policy()
-    shared = {"called", "managed"}
-    assert spec["variables"] == [each for each in marking["variables"] if each["name"] in shared]
-    assert scheduler_names(spec["variables"][0]["expression"]) == profiles("kubeadm")
+    assert managed(spec) == managed(marking)
+    called, _, _ = patch(spec).partition("||")
+    assert called.startswith("!(")
+    assert scheduler_names(called) == profiles("kubeadm")
     opted, own = spec["matchConstraints"]["namespaceSelector"]["matchExpressions"]
     assert (opted["key"], opted["operator"], opted["values"]) == ("paddock.dev/gate", "In", ["true"])
     assert (own["operator"], own["values"]) == ("NotIn", [flags("service")["namespace"]])
-    assert f'"{OWN_GATE}"' in spec["mutations"][0]["jsonPatch"]["expression"]
+    assert f'"{OWN_GATE}"' in patch(spec)
 
 
 def test_the_policy_of_markers_and_gates_means_the_same_pods_as_the_two() -> None:
@@ -165,9 +180,12 @@ def test_the_policy_of_markers_and_gates_means_the_same_pods_as_the_two() -> Non
     both, binding = documents(MANIFESTS / "gated-policies" / "mark-and-gate-pods.yaml")
     assert binding["spec"] == {"policyName": both["metadata"]["name"]}
     (gate, _), spec = documents(MANIFESTS / "gates" / "gate-managed-pods.yaml"), both["spec"]
-    for name in ("called", "managed", "markers", "resources"):
-        assert variable(spec, name) == variable(policy(), name)
-    assert variable(spec, "opened") == variable(gate["spec"], "called")
+    assert managed(spec) == managed(policy())
+    assert spaceless(f"(!({variable(policy(), 'called')})||") in steps(spec)
+    called, _, _ = spaceless(patch(gate["spec"])).partition("||")
+    assert f"||{called}||" in steps(spec)
+    assert steps(policy()) in steps(spec)
+    assert steps(gate["spec"]) in steps(spec)
     assert "matchConditions" not in spec, "they cost as much as the change itself"
     same = ("failurePolicy", "reinvocationPolicy", "matchConstraints")
     assert [spec[name] for name in same] == [policy()[name] for name in same]
@@ -265,9 +283,8 @@ def test_paddocks_role_has_the_verbs_for_what_it_does_and_no_other(verb: str) ->
 @pytest.mark.parametrize("name", ["nodes", "owners", "requests"])
 def test_only_managed_pods_are_a_matter_of_the_policies(name: str) -> None:
     """The selection equals that of the gates and the markers."""
-    (gates,) = [each for each in policy()["variables"] if each["name"] == "managed"]
     spec, _ = quota_policy(name)
-    assert managed_pod(variable(spec, "managed")) == managed_pod(gates["expression"])
+    assert managed_pod(variable(spec, "managed")) == managed_pod(managed(policy()))
 
 
 def test_every_key_that_is_read_of_whose_a_pod_is_is_protected() -> None:

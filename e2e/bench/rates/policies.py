@@ -5,6 +5,9 @@ of them apply there. So rounds follow each other closely, and ratios hardly depe
 is a policy without conditions that adds one constant gate, the least that a changing policy can cost.
 Trials show what a reinvocation policy costs. The API server asks a policy with `IfNeeded` twice for each pod.
 Another one gives the markers and the gate as constants, once. No policy that gives both can cost less.
+
+A collection of the API server's heap costs as much as hundreds of pods. So one is made before each batch, and
+what a pod allocates is measured too: in the long run collections cost in proportion to it.
 """
 
 import copy
@@ -109,6 +112,7 @@ class Case:
     policies: Sequence[str]
     labelled: bool = True
     cpu: list[float] = field(default_factory=list)
+    allocated: list[float] = field(default_factory=list)
 
     def labels(self) -> dict[str, str]:
         return {"paddock.dev/gate": "true"} | {label_of(name): "true" for name in self.policies}
@@ -196,7 +200,7 @@ async def run() -> None:
     """Print a table and one JSON line."""
     chosen = {case.name: case for case in cases()}
     async with AsyncExitStack() as stack:
-        control_plane = await stack.enter_async_context(ControlPlane())
+        control_plane = await stack.enter_async_context(ControlPlane(flags=("--profiling=true",)))
         cluster = await stack.enter_async_context(Cluster(control_plane))
         await install(cluster, {})
         namespaces = {name: await _namespace(cluster, case.labels()) for name, case in chosen.items()}
@@ -205,10 +209,11 @@ async def run() -> None:
         for at in range(1 + ROUNDS):
             before = usage.read({client.pid: "client"})
             for name in order_of([*chosen], at):
-                cpu = await _cpu_of_each(client, chosen[name], namespaces[name], at)
+                cpu, allocated = await _cost_of_each(cluster, client, chosen[name], namespaces[name], at)
                 # The first round warms up.
                 if at:
                     chosen[name].cpu.append(cpu)
+                    chosen[name].allocated.append(allocated)
             others = usage.used(before, usage.read({client.pid: "client"})).others
             print(f"policies, round {at}: {others:.2f} cores of others", file=sys.stderr, flush=True)
     _show([*chosen.values()])
@@ -249,26 +254,48 @@ async def _is_in_force(cluster: Cluster, namespace: str) -> bool:
     return bool(made["spec"].get("schedulingGates"))
 
 
-async def _cpu_of_each(client: Client, case: Case, namespace: str, at: int) -> float:
-    """Create pods, delete them again, and return the API server's CPU for one creation, in milliseconds."""
+async def _cost_of_each(
+    cluster: Cluster, client: Client, case: Case, namespace: str, at: int
+) -> tuple[float, float]:
+    """Create pods and delete them again. Return the API server's CPU and memory for one creation.
+
+    Milliseconds, and KiB that it allocated.
+    """
     batch = Batch(namespace, f"r{at}", PODS, leaves=20, labelled=case.labelled)
-    before = usage.read({})
+    await _raw(cluster, "/debug/pprof/heap?gc=1")
+    allocated, before = await _allocated(cluster), usage.read({})
     await client.create(batch)
     used = usage.used(before, usage.read({}))
+    allocated = await _allocated(cluster) - allocated
     await client.delete(namespace, [batch.pod(number)["metadata"]["name"] for number in range(PODS)])
-    return used.milliseconds_each(PODS)["kube-apiserver"]
+    return used.milliseconds_each(PODS)["kube-apiserver"], round(allocated / PODS / 1024)
+
+
+async def _allocated(cluster: Cluster) -> float:
+    """Bytes that the API server has allocated since its start."""
+    lines = (await _raw(cluster, "/metrics")).decode().splitlines()
+    (value,) = (line.split()[1] for line in lines if line.startswith("go_memstats_alloc_bytes_total "))
+    return float(value)
+
+
+async def _raw(cluster: Cluster, path: str) -> bytes:
+    async with cluster.session.get(path) as answer:
+        answer.raise_for_status()
+        return await answer.read()
 
 
 def _show(measured: Sequence[Case]) -> None:
     """Ratios are those of the medians: in each round all cases follow each other."""
     found = {case.name: round(statistics.median(case.cpu), 3) for case in measured}
-    head = ("policies", "API server, CPU ms per created pod", "to a constant gate")
-    rows = [(name, cpu, round(cpu / found[CONSTANT], 2)) for name, cpu in found.items()]
+    allocated = {case.name: round(statistics.median(case.allocated)) for case in measured}
+    head = ("policies", "API server, CPU ms per created pod", "to a constant gate", "KiB allocated")
+    rows = [(name, cpu, round(cpu / found[CONSTANT], 2), allocated[name]) for name, cpu in found.items()]
     print(table(head, rows), end="\n\n")
     show(
         "policies",
         pods=PODS,
         rounds=ROUNDS,
         cpu_ms=found,
+        allocated_kib=allocated,
         all_rounds={each.name: each.cpu for each in measured},
     )

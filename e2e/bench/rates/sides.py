@@ -1,5 +1,6 @@
 """The sides of a round: without an extender, and each shipped form with an echo and with Paddock."""
 
+import itertools
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -28,8 +29,9 @@ FORMS: Mapping[str, str] = {
 """The shipped file of each form. ``gated``: with gates and markers by policy, and the markers cut."""
 
 GATED = "gated"
-MARKERS = '["paddock.dev/filter", "paddock.dev/preempt", "paddock.dev/bind"]'
-CUT = '["paddock.dev/preempt"]'
+_ALL = '"paddock.dev/filter": "1", "paddock.dev/preempt": "1", "paddock.dev/bind": "1"'
+_CUT = '"paddock.dev/preempt": "1"'
+_HAS = 'object.spec.containers[0].?resources.?{part}[?"paddock.dev/{marker}"].orValue("") == "1"'
 CHANGING = "gated-policies/mark-and-gate-pods.yaml"
 
 
@@ -107,10 +109,20 @@ def policies() -> list[Object]:
     """The shipped policy of the gated form, with the markers cut to the one that it needs."""
     found = manifest(CHANGING)
     for thing in found:
-        for variable in thing["spec"].get("variables", ()):
-            if variable["name"] == "markers":
-                assert variable["expression"] == MARKERS
-                variable["expression"] = CUT
+        for mutation in thing["spec"].get("mutations", ()):
+            mutation["jsonPatch"]["expression"] = cut(mutation["jsonPatch"]["expression"])
+    return found
+
+
+def cut(expression: str) -> str:
+    """The expression of the shipped patch, so that it gives the marker for preempt alone."""
+    parts = ("requests", "limits")
+    assert expression.count(_ALL) == len(parts)
+    found = expression.replace(_ALL, _CUT)
+    for part, marker in itertools.product(parts, ("filter", "bind")):
+        has = _HAS.format(part=part, marker=marker)
+        assert found.count(has) == 1
+        found = found.replace(has, "true")
     return found
 
 

@@ -131,19 +131,21 @@ namespaceObject.?metadata.?annotations["yunikorn.apache.org/namespace.enableYuni
 {{- end }}
 
 {{/* Operations of a patch that give the first container markers, in CEL. They are few, since the API server converts
-     and applies each of them. They need the variables "markers", "valued" and "resources". Requests and limits have
-     a text each: an API server of 1.34 cannot join a list of lists. */}}
+     and applies each of them. "add" replaces an existing value, and extended resources need equal requests and limits. */}}
 {{- define "paddock.marking" -}}
+{{- $markers := include "paddock.markers" . | fromJsonArray -}}
+{{- $all := list -}}
+{{- range $markers }}{{ $all = append $all (printf "%q: \"1\"" .) }}{{ end -}}
 (has(object.spec.containers[0].resources) ? [] :
   [JSONPatch{op: "add", path: "/spec/containers/0/resources", value: {}}])
-{{- range list "requests" "limits" }}
-+ (!("{{ . }}" in variables.resources) ?
-    [JSONPatch{op: "add", path: "/spec/containers/0/resources/{{ . }}", value: variables.valued}] :
-    variables.markers.filter(marker, variables.resources["{{ . }}"][?marker].orValue("") != "1")
-      .map(marker, JSONPatch{
-        op: "add",
-        path: "/spec/containers/0/resources/{{ . }}/" + jsonpatch.escapeKey(marker),
-        value: "1"}))
+{{- range $part := list "requests" "limits" }}
++ (!object.spec.containers[0].?resources.?{{ $part }}.hasValue() ?
+    [JSONPatch{op: "add", path: "/spec/containers/0/resources/{{ $part }}", value: {
+      {{ join ", " $all }}}}] :
+  {{- range $at, $marker := $markers }}
+    {{ if $at }}+ {{ end }}(object.spec.containers[0].?resources.?{{ $part }}[?{{ quote $marker }}].orValue("") == "1" ? [] :
+      [JSONPatch{op: "add", path: "/spec/containers/0/resources/{{ $part }}/{{ replace "/" "~1" $marker }}", value: "1"}])
+  {{- end }})
 {{- end }}
 {{- end }}
 
@@ -152,12 +154,6 @@ namespaceObject.?metadata.?annotations["yunikorn.apache.org/namespace.enableYuni
 [has(object.spec.schedulingGates) ?
   JSONPatch{op: "add", path: "/spec/schedulingGates/-", value: {"name": "paddock.dev/queue"}} :
   JSONPatch{op: "add", path: "/spec/schedulingGates", value: [{"name": "paddock.dev/queue"}]}]
-{{- end }}
-
-{{/* Markers with their values, as a variable of a policy. */}}
-{{- define "paddock.valued" -}}
-- name: valued
-  expression: 'variables.markers.transformMapEntry(at, marker, {marker: "1"})'
 {{- end }}
 
 {{/* Whether a request changes a pod that exists, in CEL. subResource is absent, not empty, where a pod is created. */}}
