@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from e2e.bench.rates import usage
 from e2e.bench.rates.creating import GATED, Batch, Client
 from e2e.bench.rates.figures import Measured, percentile, rate_between, rate_until
-from e2e.bench.rates.sides import Decider, Side, configuration, decider, install, policies
+from e2e.bench.rates.sides import PADDOCK, Decider, Side, configuration, decider, install, policies
 from e2e.bench.rates.watching import Question, Seen, Watcher
 from e2e.cluster.client import Cluster
 from e2e.programs.control_plane import ControlPlane, Scheduler
@@ -87,6 +87,7 @@ async def measure(side: Side, at: int, size: Size) -> Measured:
         meanwhile, first = await _meanwhile(here)
         await _delete(here, "m")
         before, second = await _before(here)
+        await _see_that_they_waited(here)
         peak = usage.peaks(here.named)
         return Measured(
             side=side.name,
@@ -127,10 +128,10 @@ async def _running(side: Side, size: Size) -> AsyncIterator[Round]:
 
 
 def tree() -> dict[str, object]:
-    """Leaves whose quotas fit, and leaves that take nothing."""
+    """Leaves whose quotas fit, and leaves with room for one pod. A quota of nothing would be no quota."""
     return {
         "tenants": {f"q{at}": {"max": {"vcore": "1000"}} for at in range(LEAVES)},
-        "full": {f"q{at}": {"max": {"vcore": "0"}} for at in range(FULL)},
+        "full": {f"q{at}": {"max": {"vcore": "1"}} for at in range(FULL)},
     }
 
 
@@ -148,7 +149,15 @@ async def _let_wait(here: Round) -> None:
     if count:
         namespace = here.cluster.namespace
         await here.client.create(Batch(namespace, "x", count, FULL, GATED, parent="root.full"))
-        await here.watcher.until(Question("x", added=count), "all that wait are there")
+        opened = FULL if here.side.by == PADDOCK else 0
+        await here.watcher.until(Question("x", added=count, bound=opened), "all that wait are there")
+
+
+async def _see_that_they_waited(here: Round) -> None:
+    """Raise AssertionError if pods were bound that should have waited. Beside a loop all of them are."""
+    if here.size.waiting:
+        seen = await here.watcher.until(Question("x"), "what has been seen")
+        assert len(seen.bound) <= FULL, f"{len(seen.bound)} pods were bound that should wait"
 
 
 async def _warm_up(here: Round) -> None:
