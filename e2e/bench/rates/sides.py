@@ -24,9 +24,13 @@ FORMS: Mapping[str, str] = {
     "plain": "scheduler-config-plain.yaml",
     "prioritize": "scheduler-config-prioritize.yaml",
     "direct": "scheduler-config-direct.yaml",
+    "direct of few nodes": "scheduler-config-direct.yaml",
     "gated": "scheduler-config-scoped.yaml",
 }
 """The shipped file of each form. ``gated``: with gates and markers by policy, and the markers cut."""
+
+FEW = {"direct of few nodes": {"percentageOfNodesToScore": 5}}
+"""Values of the chart beside the file. kube-scheduler takes 100 nodes at least, which are 20 percent here."""
 
 GATED = "gated"
 _ALL = '"paddock.dev/filter": "1", "paddock.dev/preempt": "1", "paddock.dev/bind": "1"'
@@ -91,7 +95,7 @@ def floor(side: Side) -> str:
 def configuration(side: Side, url: str) -> Object:
     """kube-scheduler's configuration as shipped, but for its address and `QPS`."""
     config = scheduler_config(f"{OVERLAY}/{FORMS[side.form or 'plain']}", url)
-    config["clientConnection"] = dict(QPS)
+    config |= FEW.get(side.form, {}) | {"clientConnection": dict(QPS)}
     if not side.form:
         config["extenders"] = []
     return config
