@@ -156,7 +156,7 @@ class App:
             count=lambda effect, outcome: self.metrics.effects.labels(effect, outcome).inc(),
             report=self._reporting.failed,
             placeholders=lambda: self.configuration.settings.placeholders,
-            scheduling=lambda: self.engine.asked_recently,
+            calls=lambda: self.engine.calls,
         )
         self._host_groups = HostGroups(self.engine.learn)
         self._confirming = Confirmation(

@@ -85,9 +85,9 @@ class Engine:
         self._slices.asked()
 
     @property
-    def asked_recently(self) -> bool:
-        """True if kube-scheduler has made a call in the last second, for any pod."""
-        return self._slices.asked_recently
+    def calls(self) -> int:
+        """Calls that have arrived, for any pod."""
+        return self._slices.calls
 
     def pass_time(self) -> None:
         """Process the timers that are due, in batches.

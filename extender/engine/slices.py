@@ -59,6 +59,8 @@ class Slices:
         self._later = later
         self._planned_for: float | None = None
         self._passed_at = self._asked_at = float("-inf")
+        #: Calls that have arrived.
+        self.calls = 0
         self._took = 0.0
         self._to_report: list[PodUid] = []
         self._reporting = self._passed_since = self._catching_up = False
@@ -67,11 +69,7 @@ class Slices:
     def asked(self) -> None:
         """Note that a call has arrived, for any pod."""
         self._asked_at = self._clock()
-
-    @property
-    def asked_recently(self) -> bool:
-        """True if a call has arrived in the last `ASKED_RECENTLY` seconds."""
-        return self._clock() - self._asked_at < ASKED_RECENTLY
+        self.calls += 1
 
     def wake(self, *, now: float) -> None:
         """Plan a cycle if one is requested, or an earlier one. Must be called after every event."""
@@ -123,7 +121,7 @@ class Slices:
 
     def _give_way(self, call: Callable[[], None]) -> None:
         """Call back as soon as the calls that have arrived are answered."""
-        self._after(ROUNDS_APART if self.asked_recently else 1, call)
+        self._after(ROUNDS_APART if self._clock() - self._asked_at < ASKED_RECENTLY else 1, call)
 
     def _after(self, rounds: int, call: Callable[[], None]) -> None:
         self._later(0.0, call if rounds == 1 else partial(self._after, rounds - 1, call))

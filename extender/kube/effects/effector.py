@@ -111,7 +111,7 @@ class Effector:
     ``count(effect, outcome)``: counts an effect that ended, for the metrics.
     ``report(effect, namespace, name, error)``: called when an effect failed, with the reason.
     ``placeholders``: returns the current settings for placeholders.
-    ``scheduling``: True while kube-scheduler makes calls.
+    ``calls``: returns how many calls kube-scheduler has made.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Effector:
         count: Count,
         report: Report = lambda *_: None,
         placeholders: Callable[[], PlaceholderSettings] = PlaceholderSettings,
-        scheduling: Callable[[], bool] = lambda: False,
+        calls: Callable[[], int] = lambda: 0,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._client = client
@@ -139,7 +139,7 @@ class Effector:
         self._idle: deque[asyncio.Future[None]] = deque()
         self._busy: set[object] = set()
         self._quiet = self._moving = 0
-        self._pace = Pace(time.monotonic, scheduling)
+        self._pace = Pace(time.monotonic, calls)
         self._quiet_due: asyncio.TimerHandle | None = None
 
     # -- effects --------------------------------------------------------------------------------------

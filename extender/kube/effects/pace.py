@@ -8,8 +8,8 @@ RATE = 1000.0
 QUIET_RATE = 200.0
 """Events and conditions started per second, at most."""
 
-QUIET_RATE_BESIDE, BESIDE_FOR = 20.0, 1.0
-"""Pace while pods are scheduled, and seconds for which it lasts after each start of another effect.
+QUIET_RATE_BESIDE = 20.0
+"""Pace while pods are scheduled, that is if a call or another effect came since the last one.
 
 A condition costs the API server as much as a gate that opens, and a backlog has thousands of them. Where
 kube-scheduler binds pods itself, only its calls show that it is at work.
@@ -19,17 +19,18 @@ kube-scheduler binds pods itself, only its calls show that it is at work.
 class Pace:
     """Moments at which the next effects may start. Quiet effects and others have a schedule each.
 
-    ``scheduling``: True while pods are scheduled, even if no effect shows it.
+    ``calls``: returns how many calls kube-scheduler has made.
     """
 
-    def __init__(self, clock: Callable[[], float], scheduling: Callable[[], bool] = lambda: False) -> None:
-        self._clock, self._scheduling = clock, scheduling
-        self._next = self._next_quiet = self._moved_at = float("-inf")
+    def __init__(self, clock: Callable[[], float], calls: Callable[[], int] = lambda: 0) -> None:
+        self._clock, self._calls = clock, calls
+        self._next = self._next_quiet = float("-inf")
+        self._moved, self._seen = False, 0
 
     def begin(self) -> float:
         """Note that an effect that is not quiet starts. Return for how many seconds it must wait."""
+        self._moved = True
         now = self._clock()
-        self._moved_at = now
         start = max(now, self._next)
         self._next = start + 1.0 / RATE
         return start - now
@@ -40,6 +41,7 @@ class Pace:
 
     def begin_quiet(self) -> None:
         """Note that a quiet effect starts."""
-        now = self._clock()
-        rate = QUIET_RATE_BESIDE if self._scheduling() or now - self._moved_at < BESIDE_FOR else QUIET_RATE
+        now, calls = self._clock(), self._calls()
+        rate = QUIET_RATE_BESIDE if self._moved or calls != self._seen else QUIET_RATE
+        self._moved, self._seen = False, calls
         self._next_quiet = max(now, self._next_quiet) + 1.0 / rate

@@ -23,7 +23,8 @@ class Bench:
     def __init__(self, api: FakeApi, client: ApiClient) -> None:
         self.api = api
         self.leading = True
-        self.patient = self.scheduling = False
+        self.patient = False
+        self.calls = 0
         self.learned: list[on.Event] = []
         self.outcomes: Counter[tuple[str, str]] = Counter()
         self.reports: list[tuple[str, ...]] = []
@@ -34,7 +35,7 @@ class Bench:
             may_act=lambda: self.leading,
             count=lambda effect, outcome: self.outcomes.update([(effect, outcome)]),
             report=lambda *said: self.reports.append(said),
-            scheduling=lambda: self.scheduling,
+            calls=lambda: self.calls,
             sleep=self._sleep,
         )
 
