@@ -114,11 +114,11 @@ def policies() -> list[Object]:
     found = manifest(CHANGING)
     for thing in found:
         for mutation in thing["spec"].get("mutations", ()):
-            mutation["jsonPatch"]["expression"] = cut(mutation["jsonPatch"]["expression"])
+            mutation["jsonPatch"]["expression"] = _cut(mutation["jsonPatch"]["expression"])
     return found
 
 
-def cut(expression: str) -> str:
+def _cut(expression: str) -> str:
     """The expression of the shipped patch, so that it gives the marker for preempt alone."""
     parts = ("requests", "limits")
     assert expression.count(_ALL) == len(parts)

@@ -29,22 +29,13 @@ def test_quiet_effects_have_a_schedule_of_their_own() -> None:
     assert pace.begin() == 0
 
 
-def test_quiet_effects_are_fewer_while_pods_are_moved() -> None:
-    """Issue 22: conditions of a backlog kept a sixth of the freed slots empty on a busy machine."""
+@pytest.mark.parametrize(("moves", "calls"), [(1, 0), (0, 7)], ids=["moved by Paddock", "by kube-scheduler"])
+def test_quiet_effects_are_fewer_while_pods_are_scheduled(moves: int, calls: int) -> None:
+    """Issue 22: conditions of a backlog kept slots empty, and took part of the rate of kube-scheduler."""
     clock = Clock()
-    pace = Pace(clock)
-    pace.begin()
-    pace.begin_quiet()
-    assert pace.until_quiet() == pytest.approx(1 / QUIET_RATE_BESIDE)
-    clock.now += 1 / QUIET_RATE_BESIDE
-    pace.begin_quiet()
-    assert pace.until_quiet() == pytest.approx(1 / QUIET_RATE)
-
-
-def test_quiet_effects_are_fewer_while_kube_scheduler_is_at_work() -> None:
-    """Issue 22: where it binds pods itself, conditions of 10,000 new gated pods took part of its rate."""
-    clock, calls = Clock(), 7
     pace = Pace(clock, lambda: calls)
+    for _ in range(moves):
+        pace.begin()
     pace.begin_quiet()
     assert pace.until_quiet() == pytest.approx(1 / QUIET_RATE_BESIDE)
     clock.now += 1 / QUIET_RATE_BESIDE
