@@ -51,7 +51,7 @@ OWN_GATE = "paddock.dev/queue"
 # Not frozen, since each event makes one. Past a frozen class's guard, 54 assignments cost four times as much.
 @dataclass(slots=True)
 class PodFacts:
-    """A pod as last reported. A value that nobody changes: the test of owners finds any write."""
+    """A pod as last reported. Nobody changes it once it is translated: the test of owners finds any write."""
 
     uid: PodUid
     namespace: str

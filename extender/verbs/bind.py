@@ -23,6 +23,9 @@ from extender.wire.calls import extender_v1 as v1
 
 HUNG_UP = "the caller has hung up; nothing was sent"
 
+Answered = asyncio.Future[bytes]
+"""The answer of a call, for its caller. Cancelled if the caller has hung up."""
+
 
 @dataclass(frozen=True, slots=True)
 class PostBinding:
@@ -91,7 +94,7 @@ class BindVerb:
         self._asked, self._lead, self._waits_for = asked, lead or NoLease(), waits_for
         self.deadline = deadline
         self.waits = Waits()
-        self._open: dict[PodUid, asyncio.Task[bytes]] = {}
+        self._open: dict[PodUid, asyncio.Task[None]] = {}
 
     async def bind(self, body: bytes) -> bytes:
         """Bind a pod and return the answer. Raises `CallFault` if the pod may not be bound.
@@ -104,28 +107,39 @@ class BindVerb:
         self._asked()
         uid = PodUid(request.uid)
         loop = asyncio.get_running_loop()
-        until, given_up = loop.time() + self.deadline, asyncio.Event()
+        until = loop.time() + self.deadline
         while (before := self._open.get(uid)) is not None:
             await asyncio.wait([before])
-        task = loop.create_task(self._bind(request, until, given_up))
-        self._open[uid] = task
-        # The task closes itself: if this call is cancelled, its Binding may still be under way.
-        task.add_done_callback(lambda ended: self._close(uid, ended, given_up=given_up))
+        # Cancelling this call cancels `answered` only: a Binding may still be under way.
+        answered: Answered = loop.create_future()
+        self._open[uid] = loop.create_task(self._answer(request, until, answered))
         try:
-            return await asyncio.shield(task)
+            return await answered
         except asyncio.CancelledError:
-            given_up.set()
             self.waits.end(uid, HUNG_UP)
             raise
 
-    def _close(self, uid: PodUid, ended: asyncio.Task[bytes], *, given_up: asyncio.Event) -> None:
-        del self._open[uid]
-        error = None if ended.cancelled() else ended.exception()
-        if given_up.is_set() and error is not None and not isinstance(error, PaddockError):
-            # No caller is left to receive the error, but a bug must still be reported.
-            ended.get_loop().call_exception_handler({"message": "bug in a bind call", "exception": error})
+    async def _answer(self, request: v1.BindRequest, until: float, answered: Answered) -> None:
+        """Bind a pod, and give its caller the answer, or the error if there is a caller left."""
+        try:
+            answer = await self._bind(request, until, answered)
+        except asyncio.CancelledError:
+            answered.cancel()
+            raise
+        except Exception as error:  # noqa: BLE001 - the caller gets it, whatever it is
+            if not answered.done():
+                answered.set_exception(error)
+            elif not isinstance(error, PaddockError):
+                # No caller is left to receive the error, but a bug must still be reported.
+                loop = asyncio.get_running_loop()
+                loop.call_exception_handler({"message": "bug in a bind call", "exception": error})
+        else:
+            if not answered.done():
+                answered.set_result(answer)
+        finally:
+            del self._open[PodUid(request.uid)]
 
-    async def _bind(self, request: v1.BindRequest, until: float, given_up: asyncio.Event) -> bytes:
+    async def _bind(self, request: v1.BindRequest, until: float, answered: Answered) -> bytes:
         loop = asyncio.get_running_loop()
         pod = await self._bindable_pod(request, until - loop.time())
         managed = self._engine.is_managed(pod) is not False
@@ -135,8 +149,8 @@ class BindVerb:
         if pod.node:
             return v1.BOUND
         if managed:
-            return await self._bind_managed(request, until, given_up)
-        outcome = await self._binder.post(_binding(request), within=_left(until, given_up))
+            return await self._bind_managed(request, until, answered)
+        outcome = await self._binder.post(_binding(request), within=_left(until, answered))
         if not outcome.bound:
             raise CallFault(outcome.message)
         return v1.BOUND
@@ -169,21 +183,21 @@ class BindVerb:
         except TimeoutError:
             raise NotReady(self._waits_for()) from None
 
-    async def _bind_managed(self, request: v1.BindRequest, until: float, given_up: asyncio.Event) -> bytes:
+    async def _bind_managed(self, request: v1.BindRequest, until: float, answered: Answered) -> bytes:
         uid = PodUid(request.uid)
         if not (self._lead.held or await self._lead.confirm()):
             raise NotLeading(self._lead.problem)
         # A call that can no longer succeed must not count as a waiting member of its group.
         # Nor may its failure end the reservation of an earlier Binding.
-        _left(until, given_up)
+        _left(until, answered)
         others = self.waits.begin(uid)
         try:
-            return await self._bind_admitted(request, until, given_up, others)
+            return await self._bind_admitted(request, until, answered, others)
         finally:
             self.waits.forget(uid, others)
 
     async def _bind_admitted(
-        self, request: v1.BindRequest, until: float, given_up: asyncio.Event, others: "asyncio.Future[str]"
+        self, request: v1.BindRequest, until: float, answered: Answered, others: "asyncio.Future[str]"
     ) -> bytes:
         uid = PodUid(request.uid)
         match self._engine.bind(uid, NodeName(request.node)):
@@ -195,9 +209,9 @@ class BindVerb:
                 raise CallFault(message)
             case BindWaits():
                 await self._wait_for(others, uid, until)
-                return await self._post(_binding(request, fenced=True), until, given_up)
+                return await self._post(_binding(request, fenced=True), until, answered)
             case BindNow() | Ignored():
-                return await self._post(_binding(request, fenced=True), until, given_up)
+                return await self._post(_binding(request, fenced=True), until, answered)
 
     async def _wait_for(self, others: "asyncio.Future[str]", uid: PodUid, until: float) -> None:
         """Wait until the group is complete. Raises `CallFault` if it fails, or at the deadline."""
@@ -211,10 +225,10 @@ class BindVerb:
         if why:
             raise CallFault(why)
 
-    async def _post(self, binding: PostBinding, until: float, given_up: asyncio.Event) -> bytes:
+    async def _post(self, binding: PostBinding, until: float, answered: Answered) -> bytes:
         """Post a Binding and report its result to the engine. Raises `CallFault` if the pod is not bound."""
         try:
-            within = _left(until, given_up)
+            within = _left(until, answered)
         except CallFault:
             self._engine.learn(on.BindFailed(binding.uid, certain=True))
             raise
@@ -230,9 +244,9 @@ class BindVerb:
         raise CallFault(outcome.message)
 
 
-def _left(until: float, given_up: asyncio.Event) -> float:
+def _left(until: float, answered: Answered) -> float:
     """Seconds until the deadline. Raises `CallFault` if a Binding must no longer be posted."""
-    if given_up.is_set():
+    if answered.cancelled():
         raise CallFault(HUNG_UP)
     left = until - asyncio.get_running_loop().time()
     if left <= 0:

@@ -82,7 +82,7 @@ class PureVerbs:
         """
         self.nodes_taken = 0
         request = v1.node_request_from(body)
-        if not self._is_ours(request.pod, request.raw_pod):
+        if not self._is_ours(request.pod, request.body):
             return v1.accepted(request)
         verdict = self._engine.admit(PodUid(request.pod.metadata.uid), request.node_names)
         if isinstance(verdict, Admitted):
@@ -107,7 +107,7 @@ class PureVerbs:
         """
         request = v1.node_request_from(body)
         try:
-            ours = self._is_ours(request.pod, request.raw_pod)
+            ours = self._is_ours(request.pod, request.body)
         except CallFault:
             return v1.NO_PRIORITIES
         if not ours:
@@ -126,7 +126,7 @@ class PureVerbs:
         """
         request = v1.preempt_request_from(body)
         try:
-            ours = self._is_ours(request.pod, request.raw_pod)
+            ours = self._is_ours(request.pod, request.body)
         except NotReady:
             return v1.NO_PREEMPTION
         uid, names = PodUid(request.pod.metadata.uid), [NodeName(name) for name in request.victims]
@@ -145,7 +145,7 @@ class PureVerbs:
         named = {NodeName(node): [PodUid(uid) for uid in each.uids] for node, each in request.victims.items()}
         return {node: request.victims[node] for node in self._engine.unprotected(uid, named)}
 
-    def _is_ours(self, pod: PodHead, raw_pod: bytes) -> bool:
+    def _is_ours(self, pod: PodHead, body: bytes) -> bool:
         """True if queues decide about this pod. A version that no watch has shown is learned from the body.
 
         Raises `NotReady` if the caches are not synced and the pod is, or may be, managed.
@@ -156,7 +156,7 @@ class PureVerbs:
         uid = PodUid(meta.uid)
         record = engine.view.pod(uid)
         if record is None or record.facts.version < version_from(meta.resource_version):
-            facts = _facts_from(raw_pod)
+            facts = _facts_from(body)
             v1.check_names(facts.namespace, facts.name, facts.uid)
             if not engine.view.synced:
                 return self._is_ours_unsynced(facts)
@@ -201,9 +201,9 @@ def _most_important_first(plan: Plan) -> tuple[str, ...]:
     return tuple(each.uid for each in victims)
 
 
-def _facts_from(raw_pod: bytes) -> PodFacts:
+def _facts_from(body: bytes) -> PodFacts:
     """Facts of the pod in a body. Raises `BadBody`, also for an invalid amount or time."""
     try:
-        return pod_from(v1.whole_pod_from(raw_pod))
+        return pod_from(v1.whole_pod_from(body))
     except ValueError as error:
         raise v1.BadBody(str(error)) from error

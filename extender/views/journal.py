@@ -19,8 +19,10 @@ BYTES = 64 * 2**20
 TEXT = 1_000
 """Characters of a line. A longer one is cut."""
 
-# Bytes of a story without lines, including references to it.
-_STORY = 400
+# Bytes of a story without lines, and of a line without characters, including references to it.
+_STORY, _LINE = 400, 272
+# Bytes of each character of a line with one that is not ASCII, at most.
+_WIDE = 4
 # Most lines have texts that occurred before. Equal texts share an object.
 _SHARED = 4096
 
@@ -63,7 +65,7 @@ class Journal:
             self._drop(story, 0)
         line = StoryLine(now, what, detail, times)
         story.append(line)
-        self._bytes += line.bytes
+        self._bytes += _bytes_of(line)
         if len(self._stories) > self._pods or self._bytes > self._limit:
             self._shorten()
 
@@ -72,12 +74,18 @@ class Journal:
         return tuple(self._stories.get(uid, ()))
 
     def _drop(self, story: list[StoryLine], at: int) -> None:
-        self._bytes -= story.pop(at).bytes
+        self._bytes -= _bytes_of(story.pop(at))
 
     def _shorten(self) -> None:
         while len(self._stories) > 1 and (len(self._stories) > self._pods or self._bytes > self._limit):
             _, story = self._stories.popitem(last=False)
-            self._bytes -= _STORY + sum(line.bytes for line in story)
+            self._bytes -= _STORY + sum(_bytes_of(line) for line in story)
+
+
+def _bytes_of(line: StoryLine) -> int:
+    """Memory of a line, at most."""
+    wide = 1 if line.what.isascii() and line.detail.isascii() else _WIDE
+    return _LINE + wide * (len(line.what) + len(line.detail))
 
 
 @lru_cache(_SHARED)

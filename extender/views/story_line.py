@@ -1,11 +1,6 @@
 """A line of a pod's story."""
 
-import sys
-
 import msgspec
-
-# Bytes of a line without texts, including references to it.
-_LINE = 120
 
 
 class StoryLine(msgspec.Struct, frozen=True, gc=False):
@@ -15,8 +10,3 @@ class StoryLine(msgspec.Struct, frozen=True, gc=False):
     what: str
     detail: str
     times: int = 1
-
-    @property
-    def bytes(self) -> int:
-        """Memory of a line, at most."""
-        return _LINE + sys.getsizeof(self.what) + sys.getsizeof(self.detail)

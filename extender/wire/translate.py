@@ -94,65 +94,66 @@ def pod_from(pod: WirePod) -> PodFacts:
     gang = gang_from(annotations)
     preemptor, _, preempted_why = annotations.get(PREEMPTED_FOR, "").partition(" ")
     preempted_for, _, preempted_plan = preemptor.partition("/")
-    return PodFacts(
-        uid=PodUid(meta.uid),
-        namespace=intern(meta.namespace or "default"),
-        name=meta.name,
-        size=pod_size(pod),
-        version=version_from(meta.resource_version),
-        created=seconds_from(meta.creation_timestamp),
-        scheduler_name=intern(spec.scheduler_name),
-        priority=spec.priority or 0,
-        node=NodeName(intern(spec.node_name)),
-        terminal=status.phase in _TERMINAL,
-        deleting=meta.deletion_timestamp is not None,
-        app_id=intern(_app_id(labels, annotations)),
-        queue=intern(_queue(labels, annotations)),
-        marked=APP_ID in labels or QUEUE in labels or APP_ID in annotations or QUEUE in annotations,
-        gates=tuple([gate.name for gate in spec.scheduling_gates]) if spec.scheduling_gates else (),
-        nominated=NodeName(status.nominated_node_name),
-        unscheduled=_refused_by(status, "PodScheduled"),
-        attempt_broke_off=_broke_off(status),
-        identity=identity_from(annotations.get(USER_INFO)),
-        claims=len(spec.resource_claims or ()),
-        constraints=constraints,
-        gate_reported=_refused_by(status, ADMITTED),
-        reserved_node=NodeName(annotations.get(RESERVED_NODE, "")),
-        asks_filter=asks_filter(markers),
-        gate_opened=GATE_OPENED in annotations,
-        triggered=annotations.get(TRIGGERED, ""),
-        preempted_for=preempted_for,
-        preempted_plan=preempted_plan,
-        preempted_why=preempted_why,
-        starts_at_once=bool(labels.get(STATE_AWARE_OFF) or annotations.get(STATE_AWARE_OFF)),
-        never_preempts=spec.preemption_policy == "Never",
-        allow_preemption=_allow_preemption(annotations),
-        priority_class=intern(spec.priority_class_name),
-        required_node=required_node_of(spec) if controller is not None else NO_NODE,
-        daemon_set=controller,
-        controller=named_controller(meta.owner_references) if meta.owner_references else "",
-        complex=is_complex(spec) or constraints.unread,
-        has_volumes=has_volumes(spec),
-        grace=_DEFAULT_GRACE if (grace := spec.termination_grace_period_seconds) is None else grace,
-        labels=_one_of_each(tuple(sorted(labels.items()))) if labels else _NO_KEYS,
-        disrupted=_was_preempted(status),
-        task_group=intern(annotations.get(TASK_GROUP_NAME, "")),
-        placeholder=is_placeholder(annotations),
-        gang=gang,
-        pod_group=pod_group_from(labels, spec.native_group),
-        owner=owner_of(meta) if meta.owner_references else NO_POD,
-        pull_secrets=_pull_secrets(spec) if spec.image_pull_secrets else (),
-        markers=markers,
-        replaces=PodUid(annotations.get(REPLACES, "")),
-        gang_noted=annotations.get(GANG, ""),
-        gang_annotations=carried_from(gang, annotations) if gang is not None else _NO_KEYS,
-        taken_as=annotations.get(APPLICATION, ""),
-        scheduled_at=_scheduled_at(status) if spec.node_name else 0.0,
-        mirror=MIRROR in annotations,
-        execution_timeout=annotations.get(EXECUTION_TIMEOUT, "")[:_LONGEST_EXECUTION],
-        running_since=annotations.get(RUNNING_SINCE, "")[:_LONGEST_EXECUTION],
-        execution=annotations.get(EXECUTION, "")[:_LONGEST_EXECUTION],
-    )
+    # mypyc leaves the constructor to the interpreter, which would take longer than everything else here.
+    facts: PodFacts = PodFacts.__new__(PodFacts)
+    facts.uid = PodUid(meta.uid)
+    facts.namespace = intern(meta.namespace or "default")
+    facts.name = meta.name
+    facts.size = pod_size(pod)
+    facts.version = version_from(meta.resource_version)
+    facts.created = seconds_from(meta.creation_timestamp)
+    facts.scheduler_name = intern(spec.scheduler_name)
+    facts.priority = spec.priority or 0
+    facts.node = NodeName(intern(spec.node_name))
+    facts.terminal = status.phase in _TERMINAL
+    facts.deleting = meta.deletion_timestamp is not None
+    facts.app_id = intern(_app_id(labels, annotations))
+    facts.queue = intern(_queue(labels, annotations))
+    facts.marked = APP_ID in labels or QUEUE in labels or APP_ID in annotations or QUEUE in annotations
+    facts.gates = tuple([gate.name for gate in spec.scheduling_gates]) if spec.scheduling_gates else ()
+    facts.nominated = NodeName(status.nominated_node_name)
+    facts.unscheduled = _refused_by(status, "PodScheduled")
+    facts.attempt_broke_off = _broke_off(status)
+    facts.identity = identity_from(annotations.get(USER_INFO))
+    facts.claims = len(spec.resource_claims or ())
+    facts.constraints = constraints
+    facts.gate_reported = _refused_by(status, ADMITTED)
+    facts.reserved_node = NodeName(annotations.get(RESERVED_NODE, ""))
+    facts.asks_filter = asks_filter(markers)
+    facts.gate_opened = GATE_OPENED in annotations
+    facts.triggered = annotations.get(TRIGGERED, "")
+    facts.preempted_for = preempted_for
+    facts.preempted_plan = preempted_plan
+    facts.preempted_why = preempted_why
+    facts.starts_at_once = bool(labels.get(STATE_AWARE_OFF) or annotations.get(STATE_AWARE_OFF))
+    facts.never_preempts = spec.preemption_policy == "Never"
+    facts.allow_preemption = _allow_preemption(annotations)
+    facts.priority_class = intern(spec.priority_class_name)
+    facts.required_node = required_node_of(spec) if controller is not None else NO_NODE
+    facts.daemon_set = controller
+    facts.controller = named_controller(meta.owner_references) if meta.owner_references else ""
+    facts.complex = is_complex(spec) or constraints.unread
+    facts.has_volumes = has_volumes(spec)
+    facts.grace = _DEFAULT_GRACE if (grace := spec.termination_grace_period_seconds) is None else grace
+    facts.labels = _one_of_each(tuple(sorted(labels.items()))) if labels else _NO_KEYS
+    facts.disrupted = _was_preempted(status)
+    facts.task_group = intern(annotations.get(TASK_GROUP_NAME, ""))
+    facts.placeholder = is_placeholder(annotations)
+    facts.gang = gang
+    facts.pod_group = pod_group_from(labels, spec.native_group)
+    facts.owner = owner_of(meta) if meta.owner_references else NO_POD
+    facts.pull_secrets = _pull_secrets(spec) if spec.image_pull_secrets else ()
+    facts.markers = markers
+    facts.replaces = PodUid(annotations.get(REPLACES, ""))
+    facts.gang_noted = annotations.get(GANG, "")
+    facts.gang_annotations = carried_from(gang, annotations) if gang is not None else _NO_KEYS
+    facts.taken_as = annotations.get(APPLICATION, "")
+    facts.scheduled_at = _scheduled_at(status) if spec.node_name else 0.0
+    facts.mirror = MIRROR in annotations
+    facts.execution_timeout = annotations.get(EXECUTION_TIMEOUT, "")[:_LONGEST_EXECUTION]
+    facts.running_since = annotations.get(RUNNING_SINCE, "")[:_LONGEST_EXECUTION]
+    facts.execution = annotations.get(EXECUTION, "")[:_LONGEST_EXECUTION]
+    return facts
 
 
 def node_from(node: WireNode) -> NodeFacts:

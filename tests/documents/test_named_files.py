@@ -11,10 +11,10 @@ from extender.simulator.run import run_scenario
 from extender.simulator.scenario.reader import read_scenario
 from tests.architecture.reading.sources import ROOT
 
-FOLDERS = ("docs/architecture", "docs/decisions")
+FOLDERS = ("docs/architecture", "docs/benchmarks", "docs/decisions")
 PAGES = [
     *(path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.md"))),
-    *(ROOT / name for name in ("docs/benchmarks.md", "README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
 ]
 
 SAMPLE = Path("manifests/queues/queues.yaml")

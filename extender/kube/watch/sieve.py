@@ -11,8 +11,10 @@ import msgspec
 from core.workload.pod import PodFacts
 from extender.kube.connection.api import ObjectMeta
 from extender.kube.watch.pod_parts import ABSENT, MetadataRead, PodRead, StatusRead, pod_parts_from
+from extender.wire.objects.pod import WirePod
+from extender.wire.translate import POD, pod_from
 
-T_contra = TypeVar("T_contra", contravariant=True)
+T = TypeVar("T")
 
 UNREAD_CONDITIONS = frozenset({"Initialized", "Ready", "ContainersReady", "PodReadyToStartContainers"})
 """Conditions of a pod that Paddock never reads. They change most often."""
@@ -21,7 +23,7 @@ _TERMINAL = (b'"Succeeded"', b'"Failed"')
 _NODE = b'"nodeName":"'
 
 
-class Sieve(Protocol[T_contra]):
+class Sieve(Protocol[T]):
     """Holds back updates that change nothing. Its methods are called in the order of the watch."""
 
     def meta_of(self, raw: bytes, /) -> ObjectMeta:
@@ -30,7 +32,10 @@ class Sieve(Protocol[T_contra]):
     def is_repeat(self) -> bool:
         """True if the object that was read last was taken with the same contents before."""
 
-    def took(self, item: T_contra, /) -> None:
+    def item(self, raw: bytes, /) -> T:
+        """Decode the object that was read last. May raise any error if it is invalid."""
+
+    def took(self, item: T, /) -> None:
         """Note that the object that was read last was decoded and taken."""
 
     def drop(self, key: str, /) -> None:
@@ -50,6 +55,7 @@ class BoundPods:
     def __init__(self) -> None:
         self._digests: dict[str, int] = {}
         self._seen: PodRead | None = None
+        self._whole: WirePod | None = None
         self._digest = 0
 
     def __len__(self) -> int:
@@ -57,11 +63,26 @@ class BoundPods:
 
     def meta_of(self, raw: bytes) -> ObjectMeta:
         """Read a pod. Raises ValueError if it is invalid."""
-        self._seen = None
+        self._seen = self._whole = None
+        if _NODE not in raw and (meta := self._read_whole(raw)) is not None:
+            return meta
         pod = pod_parts_from(raw)
         if _NODE in raw:
             self._seen = pod
         return pod.metadata
+
+    def _read_whole(self, raw: bytes) -> ObjectMeta | None:
+        """Read a pod that passes always, and decode it in the same step. None for an invalid one."""
+        try:
+            self._whole = pod = POD.decode(raw)
+        except ValueError:
+            return None
+        meta = pod.metadata
+        return ObjectMeta(meta.name, meta.namespace, meta.uid, meta.resource_version)
+
+    def item(self, raw: bytes) -> PodFacts:
+        """Decode the pod that was read last. Raises ValueError if it is invalid."""
+        return pod_from(self._whole if self._whole is not None else POD.decode(raw))
 
     def is_repeat(self) -> bool:
         """True if a pod on a node was taken with the same facts before."""

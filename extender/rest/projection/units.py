@@ -29,7 +29,8 @@ def total(sizes: Iterable[Resource]) -> Resource:
 
 def nanoseconds(seconds: float) -> int:
     """Convert seconds since 1970 to nanoseconds, with the precision of a millisecond."""
-    return round(seconds * 1000) * 1_000_000
+    # `round` of a float takes four times as long, and each pod has ten records.
+    return int(seconds * 1000 + 0.5) * 1_000_000
 
 
 def milliseconds(seconds: float) -> int:

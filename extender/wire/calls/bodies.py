@@ -7,16 +7,6 @@ from core.ids import NO_NODE, NodeName
 from extender.wire.objects.pod import Wire, WirePod
 
 
-class CallArgs(msgspec.Struct):
-    """Parts of a filter, prioritize or preempt call."""
-
-    pod: Raw | UnsetType = msgspec.field(default=UNSET, name="Pod")
-    names: Raw | UnsetType = msgspec.field(default=UNSET, name="NodeNames")
-    nodes: Raw | UnsetType = msgspec.field(default=UNSET, name="Nodes")
-    victims: Raw | UnsetType = msgspec.field(default=UNSET, name="NodeNameToVictims")
-    meta_victims: Raw | UnsetType = msgspec.field(default=UNSET, name="NodeNameToMetaVictims")
-
-
 class HeadMetadata(Wire, frozen=True):
     """Metadata of a pod that most calls need."""
 
@@ -30,6 +20,22 @@ class PodHead(Wire, frozen=True):
     """Identity and version of a pod, which is all that most calls need."""
 
     metadata: HeadMetadata
+
+
+class CallArgs(msgspec.Struct):
+    """Parts of a filter, prioritize or preempt call."""
+
+    pod: PodHead | UnsetType | None = msgspec.field(default=UNSET, name="Pod")
+    names: Raw | UnsetType = msgspec.field(default=UNSET, name="NodeNames")
+    nodes: Raw | UnsetType = msgspec.field(default=UNSET, name="Nodes")
+    victims: Raw | UnsetType = msgspec.field(default=UNSET, name="NodeNameToVictims")
+    meta_victims: Raw | UnsetType = msgspec.field(default=UNSET, name="NodeNameToMetaVictims")
+
+
+class PodOfCall(msgspec.Struct):
+    """The whole pod of such a call."""
+
+    pod: WirePod | UnsetType | None = msgspec.field(default=UNSET, name="Pod")
 
 
 class _NamedMetadata(Wire, frozen=True):
@@ -69,8 +75,9 @@ class BindArgs(msgspec.Struct, frozen=True):
 
 ARGS = msgspec.json.Decoder(CallArgs)
 ANY_KEYS = msgspec.json.Decoder(dict[str, Raw])
-HEAD = msgspec.json.Decoder(PodHead)
+HEAD_OR_NULL: msgspec.json.Decoder[PodHead | None] = msgspec.json.Decoder(PodHead | None)
 POD = msgspec.json.Decoder(WirePod)
+POD_OF_CALL = msgspec.json.Decoder(PodOfCall)
 NAMES = msgspec.json.Decoder(list[NodeName])
 NODES = msgspec.json.Decoder(_NodeList)
 META = msgspec.json.Decoder(dict[str, _MetaVictims | None])

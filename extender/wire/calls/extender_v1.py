@@ -18,11 +18,12 @@ from extender.wire.calls.bodies import (
     ARGS,
     BIND,
     FULL,
-    HEAD,
+    HEAD_OR_NULL,
     META,
     NAMES,
     NODES,
     POD,
+    POD_OF_CALL,
     BindArgs,
     CallArgs,
     PodHead,
@@ -37,6 +38,7 @@ class BadBody(PaddockError):
 
 
 _NULL = b"null"
+_NO_POD = "body has no Pod"
 
 # A body that is nested too deeply for the decoder is invalid as well.
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -47,7 +49,7 @@ class NodeRequest:
     """A filter or prioritize call. Exactly one of its two node lists is not None, as raw JSON."""
 
     pod: PodHead
-    raw_pod: bytes
+    body: bytes
     names: bytes | None
     nodes: bytes | None
 
@@ -82,7 +84,7 @@ class PreemptRequest:
     """
 
     pod: PodHead
-    raw_pod: bytes
+    body: bytes
     victims: Mapping[str, Victims]
 
 
@@ -100,10 +102,10 @@ def node_request_from(body: bytes) -> NodeRequest:
     """Decode a filter or prioritize body. Raises `BadBody`."""
     try:
         args = _args_from(body)
-        pod, raw_pod = _pod_head(args)
+        pod = _pod_head(args)
         names, nodes = _given(args.names), _given(args.nodes)
         _check_shapes(names, nodes)
-        return NodeRequest(pod, raw_pod, names, None if names is not None else nodes)
+        return NodeRequest(pod, body, names, None if names is not None else nodes)
     except _UNREADABLE as error:
         raise BadBody(report_on("filter", body) or str(error)) from error
 
@@ -112,10 +114,10 @@ def preempt_request_from(body: bytes) -> PreemptRequest:
     """Decode a preempt body of either mode. Raises `BadBody`."""
     try:
         args = _args_from(body)
-        pod, raw_pod = _pod_head(args)
+        pod = _pod_head(args)
         meta = _given(args.meta_victims)
         victims = _meta_victims(meta) if meta is not None else _full_victims(_given(args.victims) or b"{}")
-        return PreemptRequest(pod, raw_pod, victims)
+        return PreemptRequest(pod, body, victims)
     except _UNREADABLE as error:
         raise BadBody(report_on("preempt", body) or str(error)) from error
 
@@ -148,12 +150,17 @@ def check_names(namespace: str, name: str, uid: str) -> None:
         raise BadBody(f"the pod's uid has more than {MOST_UID} characters")
 
 
-def whole_pod_from(raw_pod: bytes) -> WirePod:
-    """Decode the whole pod of a body. Raises `BadBody`."""
+def whole_pod_from(body: bytes) -> WirePod:
+    """Decode the whole pod of a filter, prioritize or preempt body. Raises `BadBody`."""
     try:
-        return POD.decode(raw_pod)
+        pod = POD_OF_CALL.decode(body).pod
+        if pod is UNSET and "pod" in (parts := _parts_of(body)):
+            pod = POD.decode(parts["pod"])
     except _UNREADABLE as error:
-        raise BadBody(report_on("pod", raw_pod) or str(error)) from error
+        raise BadBody(report_on("pod", bytes(_parts_of(body).get("pod", b"{}"))) or str(error)) from error
+    if not isinstance(pod, WirePod):
+        raise BadBody(_NO_POD)
+    return pod
 
 
 def _args_from(body: bytes) -> CallArgs:
@@ -169,14 +176,19 @@ def _lists_nothing(args: CallArgs) -> bool:
 
 def _args_in_any_case(body: bytes) -> CallArgs:
     """Decode keys in any case, as Go's decoder does."""
-    folded = {key.lower(): value for key, value in ANY_KEYS.decode(body).items()}
+    folded = _parts_of(body)
     return CallArgs(
-        folded.get("pod", UNSET),
+        HEAD_OR_NULL.decode(folded["pod"]) if "pod" in folded else UNSET,
         folded.get("nodenames", UNSET),
         folded.get("nodes", UNSET),
         folded.get("nodenametovictims", UNSET),
         folded.get("nodenametometavictims", UNSET),
     )
+
+
+def _parts_of(body: bytes) -> dict[str, Raw]:
+    """The parts of a body under their keys in lower case."""
+    return {key.lower(): value for key, value in ANY_KEYS.decode(body).items()}
 
 
 def _bind_in_any_case(body: bytes) -> BindArgs | None:
@@ -217,14 +229,13 @@ def _is_text(raw: bytes) -> bool:
     return True
 
 
-def _pod_head(args: CallArgs) -> tuple[PodHead, bytes]:
-    raw = _given(args.pod)
-    if raw is None:
-        raise BadBody("body has no Pod")
-    head = HEAD.decode(raw)
+def _pod_head(args: CallArgs) -> PodHead:
+    head = args.pod
+    if not isinstance(head, PodHead):
+        raise BadBody(_NO_POD)
     if not head.metadata.uid:
         raise BadBody("Pod.metadata.uid is empty")
-    return head, raw
+    return head
 
 
 def _meta_victims(raw: bytes) -> dict[str, Victims]:

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from core.ids import PodUid
 from core.workload.daemon_set import Controller, DaemonSetFacts, DaemonSetKey
 from core.workload.nodes.affinity import Requirement
 from core.workload.pod import PodFacts
@@ -40,6 +41,7 @@ def test_a_pod_that_says_nothing() -> None:
     assert (pod.never_preempts, pod.allow_preemption, pod.priority_class) == (False, "", "")
     assert (pod.required_node, pod.complex, pod.grace, pod.labels) == ("", False, 30, {})
     assert not pod.disrupted
+    assert pod == PodFacts(uid=PodUid("u"), namespace="default", name="p", size=pod.size)
 
 
 @pytest.mark.rule("DESIGN-3")

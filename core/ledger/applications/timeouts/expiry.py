@@ -109,7 +109,7 @@ def _judge(state: State, application: Application, since: float) -> Rounds:
     execution = application.execution or Execution()
     if not application.ends and execution.through is None and application.queue is not None:
         _announce(state, application, execution, since)
-    application.execution = None if execution == Execution() else execution
+    application.execution = None if execution.is_blank else execution
     carry(state, application, execution)
     if application.ends or not application.pods:
         return

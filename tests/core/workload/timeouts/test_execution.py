@@ -1,10 +1,13 @@
 """ACT-40 to ACT-45: durations, announced ends and records of execution time-outs."""
 
+from dataclasses import fields
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.workload.timeouts.execution import (
+    Execution,
     ExecutionRecord,
     ahead,
     asked_for,
@@ -79,3 +82,11 @@ def test_no_text_raises(since: str, execution: str) -> None:
 )
 def test_other_forms_of_a_moment_count_for_nothing(text: str) -> None:
     assert record_from(text, "") is None
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(Execution)])
+def test_whatever_an_execution_says_it_is_not_blank(name: str) -> None:
+    execution = Execution()
+    assert execution.is_blank
+    setattr(execution, name, 1)
+    assert not execution.is_blank

@@ -81,10 +81,11 @@ def facts_of(pod: Pod) -> PodFacts | None:
 
 def take(sieve: BoundPods, pod: Pod) -> bool:
     """Show a pod as a reflector does. Return True if it is held back."""
-    sieve.meta_of(json.dumps(pod, separators=(",", ":")).encode())
+    raw = json.dumps(pod, separators=(",", ":")).encode()
+    sieve.meta_of(raw)
     if sieve.is_repeat():
         return True
-    sieve.took(translate.pod_from(translate.POD.decode(json.dumps(pod))))
+    sieve.took(sieve.item(raw))
     return False
 
 
@@ -223,3 +224,35 @@ def test_an_invalid_pod_is_no_repetition_and_hides_no_later_change() -> None:
 def test_a_line_that_is_no_json_ends_the_watch(text: bytes) -> None:
     with pytest.raises(KubeError, match="watch of pods"):
         pod_reflector(_Nothing(), lambda _: None).take(text)
+
+
+@pytest.mark.parametrize("node", ["", "n1"], ids=["pending", "bound"])
+def test_a_pod_is_decoded_as_it_stands(node: str) -> None:
+    pod = bound_pod()
+    pod["spec"]["nodeName"] = node
+    raw = json.dumps(pod, separators=(",", ":")).encode()
+    sieve = BoundPods()
+    meta = sieve.meta_of(raw)
+    assert (meta.uid, meta.full_name, meta.resource_version) == ("uid-p", "default/p", "7")
+    assert sieve.item(raw) == translate.pod_from(translate.POD.decode(raw))
+
+
+@pytest.mark.parametrize("node", ["", "n1"], ids=["pending", "bound"])
+def test_an_invalid_pod_has_its_name_and_no_facts(node: str) -> None:
+    pod = bound_pod()
+    pod["spec"] |= {"nodeName": node, "priority": "high"}
+    raw = json.dumps(pod, separators=(",", ":")).encode()
+    sieve = BoundPods()
+    assert sieve.meta_of(raw).full_name == "default/p"
+    assert not sieve.is_repeat()
+    with pytest.raises(ValueError, match="priority"):
+        sieve.item(raw)
+
+
+def test_a_pod_read_before_leaves_nothing_to_the_next() -> None:
+    sieve, pod = BoundPods(), bound_pod()
+    pod["spec"]["nodeName"] = ""
+    sieve.meta_of(json.dumps(pod, separators=(",", ":")).encode())
+    raw = json.dumps(bound_pod(), separators=(",", ":")).encode()
+    sieve.meta_of(raw)
+    assert sieve.item(raw).node == "n1"

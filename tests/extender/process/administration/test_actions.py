@@ -214,6 +214,8 @@ async def test_orders_are_in_force_before_a_pod_is_read(stage: Stage) -> None:
     stage.server.api.apply(CONFIG_MAPS, {"metadata": meta, "data": {KEY: json.dumps(text)}})
     async with asyncio.timeout(5):
         await stage.server.app.synced.wait()
+    # The REST interface answers a moment after the caches are synced.
+    await stage.server.until_shown("/ws/v1/partition/default/queue/root.a", '"status"')
     assert await status_of(stage) == "Draining"
 
 
