@@ -1,7 +1,7 @@
 """Modules that `make compiled` compiles stay compilable by mypyc.
 
-No class has two concrete bases, or belongs to a library that makes classes, and no object of a class that is
-not named is made past its constructor. Nor may an error have an attribute in the body of its class: a
+No class has two concrete bases, or belongs to a library that makes classes. No object is made past its
+constructor, unless its class is named. Nor may an error have an attribute in the body of its class: a
 compiled one lacks it, unlike the source. In a compiled coroutine, a name that two ``except`` clauses give to
 errors has the type of the first.
 """
