@@ -16,6 +16,7 @@ CORE = os.environ.get("PADDOCK_BENCH_CORE", "interpreted")
 BENCHMARKS = {
     "latency": "latency",
     "life": "inside.life",
+    "instructions": "inside.instructions",
     "promptness": "promptness",
     "passes": "passes",
     "start": "start",

@@ -158,6 +158,8 @@ class PureVerbs:
         if record is None or record.facts.version < version_from(meta.resource_version):
             facts = _facts_from(body)
             v1.check_names(facts.namespace, facts.name, facts.uid)
+            if facts.uid != uid:
+                raise v1.BadBody("body has several Pods")
             if not engine.view.synced:
                 return self._is_ours_unsynced(facts)
             self._learn_from_body(facts, known=record is not None)

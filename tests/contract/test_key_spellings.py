@@ -44,6 +44,14 @@ def test_filter_in_any_case(spelled: Callable[[bytes], bytes], full: bool) -> No
     assert len(answer) == 1
 
 
+def test_a_body_with_two_pods_teaches_nothing() -> None:
+    asked, rig = json.loads(filter_body("p")), Rig()
+    body = json.dumps({"Pod": asked["Pod"], "pod": pod_body("q"), "nodenames": asked["NodeNames"]}).encode()
+    with pytest.raises(BadBody, match="several Pods"):
+        rig.verbs.filter(body)
+    assert [rig.engine.view.pod(uid) for uid in ("uid-p", "uid-q")] == [None, None]
+
+
 def test_prioritize_in_any_case(spelled: Callable[[bytes], bytes]) -> None:
     assert Rig().verbs.prioritize(spelled(filter_body("p"))) == b"[]"
 
