@@ -17,7 +17,7 @@ from e2e.bench.inside.life import FORMS, Step, lives
 from e2e.bench.worlds.report import show
 from e2e.programs.compiled import is_compiled
 
-FEW, MANY = 100, 500
+FEW, MANY = 50, 250
 """Lives of a short and of a long run. Their difference leaves out the start."""
 
 _FOUND = re.compile(r"I\s+refs:\s+([\d,]+)")
