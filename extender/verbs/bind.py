@@ -7,6 +7,7 @@ here. Faults are raised, and the HTTP middleware turns them into answers.
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from core.decisions.decision import BindNow, BindWaits, BoundAlready, Faulted, Ignored, Refused
@@ -94,7 +95,7 @@ class BindVerb:
         self._asked, self._lead, self._waits_for = asked, lead or NoLease(), waits_for
         self.deadline = deadline
         self.waits = Waits()
-        self._open: dict[PodUid, asyncio.Task[None]] = {}
+        self._open: dict[PodUid, asyncio.Task[bytes]] = {}
 
     async def bind(self, body: bytes) -> bytes:
         """Bind a pod and return the answer. Raises `CallFault` if the pod may not be bound.
@@ -112,32 +113,29 @@ class BindVerb:
             await asyncio.wait([before])
         # Cancelling this call cancels `answered` only: a Binding may still be under way.
         answered: Answered = loop.create_future()
-        self._open[uid] = loop.create_task(self._answer(request, until, answered))
+        self._open[uid] = task = loop.create_task(self._bind(request, until, answered))
+        task.add_done_callback(partial(self._close, uid, answered))
         try:
             return await answered
         except asyncio.CancelledError:
             self.waits.end(uid, HUNG_UP)
             raise
 
-    async def _answer(self, request: v1.BindRequest, until: float, answered: Answered) -> None:
-        """Bind a pod, and give its caller the answer, or the error if there is a caller left."""
-        try:
-            answer = await self._bind(request, until, answered)
-        except asyncio.CancelledError:
+    def _close(self, uid: PodUid, answered: Answered, ended: asyncio.Task[bytes]) -> None:
+        """Give the caller the answer or the error of a call that has ended."""
+        del self._open[uid]
+        error = None if ended.cancelled() else ended.exception()
+        if answered.done():
+            # No caller is left to receive the error, but a bug must still be reported.
+            if error is not None and not isinstance(error, PaddockError):
+                what = {"message": "bug in a bind call", "exception": error}
+                ended.get_loop().call_exception_handler(what)
+        elif ended.cancelled():
             answered.cancel()
-            raise
-        except Exception as error:  # noqa: BLE001 - the caller gets it, whatever it is
-            if not answered.done():
-                answered.set_exception(error)
-            elif not isinstance(error, PaddockError):
-                # No caller is left to receive the error, but a bug must still be reported.
-                loop = asyncio.get_running_loop()
-                loop.call_exception_handler({"message": "bug in a bind call", "exception": error})
+        elif error is not None:
+            answered.set_exception(error)
         else:
-            if not answered.done():
-                answered.set_result(answer)
-        finally:
-            del self._open[PodUid(request.uid)]
+            answered.set_result(ended.result())
 
     async def _bind(self, request: v1.BindRequest, until: float, answered: Answered) -> bytes:
         loop = asyncio.get_running_loop()

@@ -12,7 +12,7 @@ MOST = {
         "create": 548,
         "update": 268,
         "filter": 480,
-        "bind": 728,
+        "bind": 752,
         "bound": 274,
         "running": 21,
         "deleted": 490,

@@ -66,7 +66,7 @@ class Execution:
     @property
     def is_blank(self) -> bool:
         """True if it says no more than a new one."""
-        # Compiled, this is a tenth of the comparison with a new one.
+        # Cheaper than to compare it with a new one, for each event of a pod that runs.
         return (
             self.ends is None
             and self.asked is None

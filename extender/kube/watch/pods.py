@@ -10,25 +10,25 @@ from extender.kube.watch.objects import Learn
 from extender.kube.watch.reflector import Reflector
 from extender.kube.watch.reporting import Reporter
 from extender.kube.watch.sieve import BoundPods
-from extender.wire import translate
 
 LIVE_PODS = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
 
 
 def pod_reflector(client: Transport, learn: Learn, reporter: Reporter | None = None) -> Reflector[PodFacts]:
     """Create the reflector that reports every pod that has not ended."""
+    sieve = BoundPods()
     return Reflector(
         client,
         path="/api/v1/pods",
         params=LIVE_PODS,
-        decode=lambda raw: translate.pod_from(translate.POD.decode(raw)),
+        decode=sieve.decode,
         key=lambda meta: meta.uid,
         order=lambda pod: (pod.created, pod.namespace, pod.name, pod.uid),
         sink=_PodSink(learn),
         reporter=reporter,
         requested=lambda: learn(on.PodsListBegun()),
         caught_up=lambda: learn(on.PodsCaughtUp()),
-        sieve=BoundPods(),
+        sieve=sieve,
     )
 
 

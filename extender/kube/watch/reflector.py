@@ -352,7 +352,7 @@ class Reflector(Generic[T]):
         if self._sieve is not None and self._sieve.is_repeat():
             return
         try:
-            item = self._decode(raw) if self._sieve is None else self._sieve.item(raw)
+            item = self._decode(raw)
         except Exception as error:  # noqa: BLE001 one bad object must not hide all others
             self._reporter.undecodable(self.kind, meta.full_name, f"{type(error).__name__}: {error}")
         else:

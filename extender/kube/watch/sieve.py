@@ -14,7 +14,7 @@ from extender.kube.watch.pod_parts import ABSENT, MetadataRead, PodRead, StatusR
 from extender.wire.objects.pod import WirePod
 from extender.wire.translate import POD, pod_from
 
-T = TypeVar("T")
+T_contra = TypeVar("T_contra", contravariant=True)
 
 UNREAD_CONDITIONS = frozenset({"Initialized", "Ready", "ContainersReady", "PodReadyToStartContainers"})
 """Conditions of a pod that Paddock never reads. They change most often."""
@@ -23,7 +23,7 @@ _TERMINAL = (b'"Succeeded"', b'"Failed"')
 _NODE = b'"nodeName":"'
 
 
-class Sieve(Protocol[T]):
+class Sieve(Protocol[T_contra]):
     """Holds back updates that change nothing. Its methods are called in the order of the watch."""
 
     def meta_of(self, raw: bytes, /) -> ObjectMeta:
@@ -32,10 +32,7 @@ class Sieve(Protocol[T]):
     def is_repeat(self) -> bool:
         """True if the object that was read last was taken with the same contents before."""
 
-    def item(self, raw: bytes, /) -> T:
-        """Decode the object that was read last. May raise any error if it is invalid."""
-
-    def took(self, item: T, /) -> None:
+    def took(self, item: T_contra, /) -> None:
         """Note that the object that was read last was decoded and taken."""
 
     def drop(self, key: str, /) -> None:
@@ -55,7 +52,7 @@ class BoundPods:
     def __init__(self) -> None:
         self._digests: dict[str, int] = {}
         self._seen: PodRead | None = None
-        self._whole: WirePod | None = None
+        self._whole: tuple[bytes, WirePod] | None = None
         self._digest = 0
 
     def __len__(self) -> int:
@@ -74,15 +71,16 @@ class BoundPods:
     def _read_whole(self, raw: bytes) -> ObjectMeta | None:
         """Read a pod that passes always, and decode it in the same step. None for an invalid one."""
         try:
-            self._whole = pod = POD.decode(raw)
+            pod = POD.decode(raw)
         except ValueError:
             return None
-        meta = pod.metadata
+        self._whole, meta = (raw, pod), pod.metadata
         return ObjectMeta(meta.name, meta.namespace, meta.uid, meta.resource_version)
 
-    def item(self, raw: bytes) -> PodFacts:
-        """Decode the pod that was read last. Raises ValueError if it is invalid."""
-        return pod_from(self._whole if self._whole is not None else POD.decode(raw))
+    def decode(self, raw: bytes) -> PodFacts:
+        """Decode a pod, the one that was read last or any other. Raises ValueError if it is invalid."""
+        known = self._whole
+        return pod_from(known[1] if known is not None and known[0] is raw else POD.decode(raw))
 
     def is_repeat(self) -> bool:
         """True if a pod on a node was taken with the same facts before."""

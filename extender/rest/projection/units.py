@@ -29,13 +29,13 @@ def total(sizes: Iterable[Resource]) -> Resource:
 
 def nanoseconds(seconds: float) -> int:
     """Convert seconds since 1970 to nanoseconds, with the precision of a millisecond."""
-    # `round` of a float takes four times as long, and each pod has ten records.
-    return int(seconds * 1000 + 0.5) * 1_000_000
+    return milliseconds(seconds) * 1_000_000
 
 
 def milliseconds(seconds: float) -> int:
     """Convert seconds since 1970 to milliseconds."""
-    return round(seconds * 1000)
+    # Shorter than `round`, which each pod would need ten times.
+    return int(seconds * 1000 + 0.5)
 
 
 def moment_text(seconds: float) -> str:

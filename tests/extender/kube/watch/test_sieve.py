@@ -85,7 +85,7 @@ def take(sieve: BoundPods, pod: Pod) -> bool:
     sieve.meta_of(raw)
     if sieve.is_repeat():
         return True
-    sieve.took(sieve.item(raw))
+    sieve.took(sieve.decode(raw))
     return False
 
 
@@ -234,7 +234,7 @@ def test_a_pod_is_decoded_as_it_stands(node: str) -> None:
     sieve = BoundPods()
     meta = sieve.meta_of(raw)
     assert (meta.uid, meta.full_name, meta.resource_version) == ("uid-p", "default/p", "7")
-    assert sieve.item(raw) == translate.pod_from(translate.POD.decode(raw))
+    assert sieve.decode(raw) == translate.pod_from(translate.POD.decode(raw))
 
 
 @pytest.mark.parametrize("node", ["", "n1"], ids=["pending", "bound"])
@@ -246,7 +246,7 @@ def test_an_invalid_pod_has_its_name_and_no_facts(node: str) -> None:
     assert sieve.meta_of(raw).full_name == "default/p"
     assert not sieve.is_repeat()
     with pytest.raises(ValueError, match="priority"):
-        sieve.item(raw)
+        sieve.decode(raw)
 
 
 def test_a_pod_read_before_leaves_nothing_to_the_next() -> None:
@@ -254,5 +254,6 @@ def test_a_pod_read_before_leaves_nothing_to_the_next() -> None:
     pod["spec"]["nodeName"] = ""
     sieve.meta_of(json.dumps(pod, separators=(",", ":")).encode())
     raw = json.dumps(bound_pod(), separators=(",", ":")).encode()
+    assert sieve.decode(raw).node == "n1", "as an item of a list, which is not read before"
     sieve.meta_of(raw)
-    assert sieve.item(raw).node == "n1"
+    assert sieve.decode(raw).node == "n1"
