@@ -4,7 +4,6 @@ A node that the run did not make has a kubelet of its own, and its pods belong t
 """
 
 import asyncio
-import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from types import TracebackType
@@ -145,10 +144,9 @@ class StubKubelet:
         return None
 
     async def _end(self, pod: Object) -> None:
-        deadline = datetime.fromisoformat(pod["metadata"]["deletionTimestamp"]).timestamp()
-        grace = pod["metadata"].get("deletionGracePeriodSeconds", 0)
-        if grace:
-            await asyncio.sleep(max(0.0, deadline - time.time()))
+        # From now on, as the kubelet counts it (pkg/kubelet/pod_workers.go). The deletion time is rounded
+        # down to a second, so until then a pod might have none of the second that it was given.
+        await asyncio.sleep(pod["metadata"].get("deletionGracePeriodSeconds", 0))
         body = {"gracePeriodSeconds": 0, "preconditions": {"uid": pod["metadata"]["uid"]}}
         await self._call("DELETE", _path(pod), body)
 

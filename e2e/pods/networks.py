@@ -87,11 +87,21 @@ class Network:
 
     async def connect(self, address: str, port: int, *, tls: ssl.SSLContext | None = None) -> Streams:
         """A connection that begins in this network. Raises OSError."""
+        opening = asyncio.create_task(self._opened(address, port, tls))
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            # A probe that times out just then. asyncio would leave the socket open: its transport, which is
+            # not yet connected to the TLS protocol, cannot be closed. So it opens, and is closed then.
+            opening.add_done_callback(_close)
+            raise
+
+    async def _opened(self, address: str, port: int, tls: ssl.SSLContext | None) -> Streams:
         made = await self._inside(socket.socket)
         made.setblocking(False)
         try:
             await asyncio.get_running_loop().sock_connect(made, (address, port))
-        except OSError:
+        except BaseException:
             made.close()
             raise
         return await asyncio.open_connection(sock=made, ssl=tls, server_hostname="" if tls else None)
@@ -114,6 +124,12 @@ class Network:
                 for code, shown in ((_SET_ADDRESS, address), (_SET_MASK, "255.255.255.255")):
                     packed = struct.pack("16sHH4s8x", label, socket.AF_INET, 0, socket.inet_aton(shown))
                     fcntl.ioctl(asked, code, packed)
+
+
+def _close(opening: asyncio.Task[Streams]) -> None:
+    """Close what was opened for a caller that is gone."""
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result()[1].close()
 
 
 def relay_to(connect: Connect) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
