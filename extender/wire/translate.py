@@ -76,7 +76,7 @@ MIRROR = "kubernetes.io/config.mirror"
 LARGEST_SELECTOR = 200
 """Requirements and values of a DaemonSet's selector, at most. It is evaluated at each event of its pods."""
 
-_TERMINAL = ("Succeeded", "Failed")
+TERMINAL = ("Succeeded", "Failed")
 _DEFAULT_GRACE = 30
 _LONGEST_QUEUE = 1024
 _LONGEST_EXECUTION = LONGEST_RECORD + 1
@@ -105,7 +105,7 @@ def pod_from(pod: WirePod) -> PodFacts:
     facts.scheduler_name = intern(spec.scheduler_name)
     facts.priority = spec.priority or 0
     facts.node = NodeName(intern(spec.node_name))
-    facts.terminal = status.phase in _TERMINAL
+    facts.terminal = status.phase in TERMINAL
     facts.deleting = meta.deletion_timestamp is not None
     facts.app_id = intern(_app_id(labels, annotations))
     facts.queue = intern(_queue(labels, annotations))

@@ -1,7 +1,7 @@
 """An extender that decides nothing: the product's own server with its handlers replaced by fixed answers.
 
 Its Bindings come from Paddock's own account. An echo that also watches all pods, and forgets them, makes the
-same API calls as Paddock.
+same API calls as Paddock. It scores each node, as Paddock does, since kube-scheduler then reads as much.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class _Args(msgspec.Struct):
 class Echo:
     """The echo in a process of its own. ``url``: where kube-scheduler calls it.
 
-    ``watches``: True to watch all pods, too.
+    ``watches``: True to watch all pods, too, and to score nodes.
     """
 
     def __init__(self, control_plane: ControlPlane, *, watches: bool = False) -> None:
@@ -106,6 +106,13 @@ def _echo(port: int, ready: Any, watches: bool) -> None:
         runner.run(_serve(port, ready, watches=watches))
 
 
+def scores_of(names: bytes) -> bytes:
+    """Equal scores for all nodes of a JSON list. The name of a node contains no comma."""
+    if names == b"[]":
+        return names
+    return b'[{"Host":' + names[1:-1].replace(b",", b',"Score":0},{"Host":') + b',"Score":0}]'
+
+
 async def _serve(port: int, ready: Any, *, watches: bool) -> None:
     kubeconfig = ready.recv()
     client = await connect(kubeconfig=kubeconfig)
@@ -113,7 +120,7 @@ async def _serve(port: int, ready: Any, *, watches: bool) -> None:
     decode = msgspec.json.Decoder(_Args).decode
     answers: Any = {
         "filter": lambda body: b'{"NodeNames":' + bytes(decode(body).names) + b"}",
-        "prioritize": lambda _: b"[]",
+        "prioritize": lambda body: scores_of(bytes(decode(body).names)) if watches else b"[]",
         "preempt": lambda _: b"{}",
         "bind": binder(effector),
     }

@@ -10,17 +10,17 @@ import msgspec
 
 from core.workload.pod import PodFacts
 from extender.kube.connection.api import ObjectMeta
-from extender.kube.watch.pod_parts import ABSENT, MetadataRead, PodRead, StatusRead, pod_parts_from
-from extender.wire.objects.pod import WirePod
-from extender.wire.translate import POD, pod_from
+from extender.kube.watch.pages import identified_from
+from extender.wire.objects.pod import ContainerStatus, PodStatus, WirePod
+from extender.wire.objects.sizing import statuses_of
+from extender.wire.translate import POD, TERMINAL, pod_from
 
 T_contra = TypeVar("T_contra", contravariant=True)
 
 UNREAD_CONDITIONS = frozenset({"Initialized", "Ready", "ContainersReady", "PodReadyToStartContainers"})
 """Conditions of a pod that Paddock never reads. They change most often."""
 
-_TERMINAL = (b'"Succeeded"', b'"Failed"')
-_NODE = b'"nodeName":"'
+_encode = msgspec.json.Encoder().encode
 
 
 class Sieve(Protocol[T_contra]):
@@ -51,48 +51,38 @@ class BoundPods:
 
     def __init__(self) -> None:
         self._digests: dict[str, int] = {}
-        self._seen: PodRead | None = None
-        self._whole: tuple[bytes, WirePod] | None = None
+        self._read: tuple[bytes, WirePod] | None = None
         self._digest = 0
 
     def __len__(self) -> int:
         return len(self._digests)
 
     def meta_of(self, raw: bytes) -> ObjectMeta:
-        """Read a pod. Raises ValueError if it is invalid."""
-        self._seen = self._whole = None
-        if _NODE not in raw and (meta := self._read_whole(raw)) is not None:
-            return meta
-        pod = pod_parts_from(raw)
-        if _NODE in raw:
-            self._seen = pod
-        return pod.metadata
-
-    def _read_whole(self, raw: bytes) -> ObjectMeta | None:
-        """Read a pod that passes always, and decode it in the same step. None for an invalid one."""
+        """Read a pod. Raises ValueError if it has no valid metadata."""
+        self._read = None
         try:
             pod = POD.decode(raw)
         except ValueError:
-            return None
-        self._whole, meta = (raw, pod), pod.metadata
+            return identified_from(raw).metadata
+        self._read, meta = (raw, pod), pod.metadata
         return ObjectMeta(meta.name, meta.namespace, meta.uid, meta.resource_version)
 
     def decode(self, raw: bytes) -> PodFacts:
         """Decode a pod, the one that was read last or any other. Raises ValueError if it is invalid."""
-        known = self._whole
+        known = self._read
         return pod_from(known[1] if known is not None and known[0] is raw else POD.decode(raw))
 
     def is_repeat(self) -> bool:
         """True if a pod on a node was taken with the same facts before."""
-        if self._seen is None:
+        if self._read is None or not self._read[1].spec.node_name:
             return False
-        seen = self._seen
-        self._digest = _digest(seen.metadata, seen.spec, seen.status)
-        return self._digests.get(self._seen.metadata.uid) == self._digest
+        pod = self._read[1]
+        self._digest = _digest(pod)
+        return self._digests.get(pod.metadata.uid) == self._digest
 
     def took(self, item: PodFacts) -> None:
         """Store the digest of a pod that has a node, and forget that of any other pod."""
-        if item.node and self._seen is not None:
+        if item.node:
             self._digests[item.uid] = self._digest
         else:
             self._digests.pop(item.uid, None)
@@ -106,24 +96,29 @@ class BoundPods:
         self._digests.clear()
 
 
-def _digest(meta: MetadataRead, spec: msgspec.Raw, status: StatusRead) -> int:
-    """Digest of every field from which facts are made, except the version. Its key is of this process.
+def _digest(pod: WirePod) -> int:
+    """Digest of every field from which facts are made, except the version. Its key is of this process."""
+    meta, spec, status = pod.metadata, pod.spec, pod.status
+    conditions = [each for each in status.conditions or () if each.type not in UNREAD_CONDITIONS]
+    parts = (
+        meta.name,
+        meta.namespace,
+        meta.uid,
+        meta.creation_timestamp,
+        meta.deletion_timestamp,
+        meta.labels,
+        meta.annotations,
+        meta.owner_references,
+        spec,
+        status.phase in TERMINAL,
+        status.nominated_node_name,
+        status.resize,
+        conditions,
+        _resized(status),
+    )
+    return hash(_encode(parts))
 
-    The API server writes equal values in equal bytes. Where it does not, an update counts as a change.
-    """
-    parts = [
-        *(meta.name, meta.namespace, meta.uid),
-        *(bytes(meta.creation_timestamp), bytes(meta.deletion_timestamp), bytes(meta.labels)),
-        *(bytes(meta.annotations), bytes(meta.owner_references), bytes(spec)),
-        *(bytes(status.phase) in _TERMINAL, bytes(status.nominated_node_name), bytes(status.resize)),
-    ]
-    for each in status.conditions or ():
-        if each.type not in UNREAD_CONDITIONS:
-            parts += (each.type, bytes(each.status), bytes(each.reason), bytes(each.message))
-            parts.append(bytes(each.last_transition_time))
-    for group in (status.container_statuses, status.init_container_statuses):
-        parts.append("containers")
-        for container in group or ():
-            if container.allocated_resources is not ABSENT or container.resources is not ABSENT:
-                parts += (container.name, bytes(container.allocated_resources), bytes(container.resources))
-    return hash(tuple(parts))
+
+def _resized(status: PodStatus) -> list[ContainerStatus]:
+    """Statuses of containers that say what a resize has changed. The others have only a name here."""
+    return [each for each in statuses_of(status).values() if each.allocated_resources or each.resources]

@@ -4,7 +4,7 @@ The ledger reports after each event which pods it has settled. Some states of ap
 `pass_time` checks these.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from core.ids import AppId, NodeName, PodUid
 from core.ledger.pods.record import Charge, PodRecord
@@ -92,20 +92,42 @@ class Recording:
         else:
             self._pods[uid] = new
         if old is not None and _left(old, new):
-            for each in (*_ended(view, uid, old, now), *self._usage(old, Change.REMOVE, now)):
-                self._put(each)
+            self._tell_ended(view, uid, old, now)
+            self._tell_usage(old, Change.REMOVE, now)
         if new is not None and _came(old, new):
-            for each in (*_begun(uid, new, now), *self._usage(new, Change.ADD, now)):
-                self._put(each)
+            self._tell_begun(uid, new, now)
+            self._tell_usage(new, Change.ADD, now)
 
-    def _usage(self, pod: KnownPod, change: Change, now: float) -> Iterator[EventRecord]:
+    def _tell_ended(self, view: LedgerView, uid: PodUid, old: KnownPod, now: float) -> None:
+        size = old.size
+        if old.counted is Counted.FOREIGN:
+            self._put(of_node(old.node, Change.SET, Detail.NODE_OCCUPIED, now=now, pod=uid, size=size))
+            return
+        allocated = old.counted is Counted.ALLOCATION
+        if allocated:
+            self._put(of_node(old.node, Change.REMOVE, Detail.NODE_ALLOCATION, now=now, pod=uid, size=size))
+        if old.app is not None:
+            detail = _why_ended(view, old) if allocated else _why_cancelled(old)
+            self._put(of_application(old.app, Change.REMOVE, detail, now=now, pod=uid, size=size))
+
+    def _tell_begun(self, uid: PodUid, new: KnownPod, now: float) -> None:
+        app, node, size = new.app, new.node, new.size
+        if new.counted is Counted.FOREIGN:
+            self._put(of_node(node, Change.SET, Detail.NODE_OCCUPIED, now=now, pod=uid, size=size))
+        elif app is not None and new.counted is Counted.REQUEST:
+            self._put(of_application(app, Change.ADD, Detail.APP_REQUEST, now=now, pod=uid, size=size))
+        elif app is not None:
+            self._put(of_application(app, Change.ADD, Detail.APP_ALLOCATION, now=now, pod=uid, size=size))
+            self._put(of_node(node, Change.ADD, Detail.NODE_ALLOCATION, now=now, pod=uid, size=size))
+
+    def _tell_usage(self, pod: KnownPod, change: Change, now: float) -> None:
         """Record the usage of the user and the user group of an allocation's application."""
         known = self._apps.get(pod.app) if pod.app is not None else None
         if known is None or known.queue is None or pod.counted is not Counted.ALLOCATION:
             return
         for name, detail in ((known.user, Detail.USER_USAGE), (known.group, Detail.GROUP_USAGE)):
             if name:
-                yield of_person(name, change, detail, now=now, about=known.queue, size=pod.size)
+                self._put(of_person(name, change, detail, now=now, about=known.queue, size=pod.size))
 
     # -- applications ----------------------------------------------------------------------------------------
 
@@ -208,18 +230,6 @@ def _came(old: KnownPod | None, new: KnownPod) -> bool:
     return old is None or (old.counted, old.node, old.app) != (new.counted, new.node, new.app)
 
 
-def _ended(view: LedgerView, uid: PodUid, old: KnownPod, now: float) -> Iterator[EventRecord]:
-    if old.counted is Counted.FOREIGN:
-        yield of_node(old.node, Change.SET, Detail.NODE_OCCUPIED, now=now, pod=uid, size=old.size)
-        return
-    allocated = old.counted is Counted.ALLOCATION
-    if allocated:
-        yield of_node(old.node, Change.REMOVE, Detail.NODE_ALLOCATION, now=now, pod=uid, size=old.size)
-    if old.app is not None:
-        detail = _why_ended(view, old) if allocated else _why_cancelled(old)
-        yield of_application(old.app, Change.REMOVE, detail, now=now, pod=uid, size=old.size)
-
-
 def _why_cancelled(old: KnownPod) -> Detail:
     return Detail.REQUEST_TIMEOUT if old.released else Detail.REQUEST_CANCEL
 
@@ -232,16 +242,6 @@ def _why_ended(view: LedgerView, old: KnownPod) -> Detail:
     if old.preempted:
         return Detail.ALLOCATION_PREEMPTED
     return Detail.ALLOCATION_CANCEL if old.node in view.nodes else Detail.ALLOCATION_NODE_REMOVED
-
-
-def _begun(uid: PodUid, new: KnownPod, now: float) -> Iterator[EventRecord]:
-    if new.counted is Counted.FOREIGN:
-        yield of_node(new.node, Change.SET, Detail.NODE_OCCUPIED, now=now, pod=uid, size=new.size)
-    elif new.app is not None and new.counted is Counted.REQUEST:
-        yield of_application(new.app, Change.ADD, Detail.APP_REQUEST, now=now, pod=uid, size=new.size)
-    elif new.app is not None:
-        yield of_application(new.app, Change.ADD, Detail.APP_ALLOCATION, now=now, pod=uid, size=new.size)
-        yield of_node(new.node, Change.ADD, Detail.NODE_ALLOCATION, now=now, pod=uid, size=new.size)
 
 
 def _entered(old: KnownApp | None, application: Application) -> tuple[tuple[float, AppState], ...]:
