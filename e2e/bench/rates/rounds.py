@@ -211,7 +211,9 @@ async def _used_since(before: usage.Reading, here: Round) -> usage.Used:
 
 
 def _cpu(used: usage.Used, count: int) -> dict[str, float]:
-    return {f"cpu {name}": each for name, each in used.milliseconds_each(count).items()}
+    each = used.milliseconds_each(count)
+    # Where all cores are full, a rate is the cores divided by this.
+    return {**{f"cpu {name}": value for name, value in each.items()}, "cpu all": round(sum(each.values()), 3)}
 
 
 async def _delete(here: Round, prefix: str) -> None:

@@ -33,7 +33,7 @@ REPEATED = int(os.environ.get("PADDOCK_BENCH_REPEATED", "2"))
 """Times that a disturbed side is repeated in its round."""
 
 RATES = ((MEANWHILE, "pods/s"), (BEFORE, "pods/s"), (BEFORE, "pods/s from the start"))
-CPU = ("kube-scheduler", "decider", "kube-apiserver", "etcd")
+CPU = ("kube-scheduler", "decider", "kube-apiserver", "etcd", "all")
 _DECIDERS = ("paddock", "echo", "loop")
 
 

@@ -11,8 +11,7 @@ import msgspec
 from core.workload.pod import PodFacts
 from extender.kube.connection.api import ObjectMeta
 from extender.kube.watch.pages import identified_from
-from extender.wire.objects.pod import ContainerStatus, PodStatus, WirePod
-from extender.wire.objects.sizing import statuses_of
+from extender.wire.objects.pod import ContainerStatus, PodCondition, PodStatus, WirePod
 from extender.wire.translate import POD, TERMINAL, pod_from
 
 T_contra = TypeVar("T_contra", contravariant=True)
@@ -99,7 +98,10 @@ class BoundPods:
 def _digest(pod: WirePod) -> int:
     """Digest of every field from which facts are made, except the version. Its key is of this process."""
     meta, spec, status = pod.metadata, pod.spec, pod.status
-    conditions = [each for each in status.conditions or () if each.type not in UNREAD_CONDITIONS]
+    conditions: list[PodCondition] = []
+    for each in status.conditions or ():
+        if each.type not in UNREAD_CONDITIONS:
+            conditions.append(each)
     parts = (
         meta.name,
         meta.namespace,
@@ -114,11 +116,16 @@ def _digest(pod: WirePod) -> int:
         status.nominated_node_name,
         status.resize,
         conditions,
-        _resized(status),
+        _statuses(status),
     )
     return hash(_encode(parts))
 
 
-def _resized(status: PodStatus) -> list[ContainerStatus]:
-    """Statuses of containers that say what a resize has changed. The others have only a name here."""
-    return [each for each in statuses_of(status).values() if each.allocated_resources or each.resources]
+def _statuses(status: PodStatus) -> tuple[list[ContainerStatus] | None, ...]:
+    """Statuses of all containers if one says what a resize has changed. Otherwise they are only names."""
+    groups = status.container_statuses, status.init_container_statuses
+    for group in groups:
+        for each in group or ():
+            if each.allocated_resources or each.resources:
+                return groups
+    return ()

@@ -7,7 +7,7 @@ Many pods have the same requests, so results are cached: equal requests give the
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -19,7 +19,6 @@ from extender.wire.objects.pod import (
     Container,
     ContainerStatus,
     PodSpec,
-    PodStatus,
     Quantities,
     Quantity,
     WirePod,
@@ -112,7 +111,7 @@ class _ContainerValues:
     def __init__(self, pod: WirePod) -> None:
         status = pod.status
         self._names, self.others = _names_read(pod)
-        self._statuses = statuses_of(status)
+        self._statuses = _by_name(status.container_statuses, status.init_container_statuses)
         self._infeasible = bool(self._statuses) and _resize_is_infeasible(pod)
 
     def of(self, container: Container) -> Resource:
@@ -157,12 +156,10 @@ def _names_read(pod: WirePod) -> tuple[frozenset[str] | None, int]:
     return frozenset(read), len(names) - len(read)
 
 
-def statuses_of(status: PodStatus) -> Mapping[str, ContainerStatus]:
-    """Statuses of a pod's containers, by name. The last one of a name counts."""
-    groups = status.container_statuses, status.init_container_statuses
+def _by_name(*groups: Iterable[ContainerStatus] | None) -> Mapping[str, ContainerStatus]:
     if not any(groups):
         return _NO_STATUSES
-    return {each.name: each for group in groups if group for each in group}
+    return {status.name: status for group in groups if group for status in group}
 
 
 def _resize_is_infeasible(pod: WirePod) -> bool:
