@@ -54,7 +54,7 @@ class Decider(Protocol):
 class Side:
     """A form and who decides in it. ``form`` is empty without an extender.
 
-    ``watches``: True for an echo that also watches all pods, as Paddock must, and scores nodes.
+    ``watches``: True for an echo that also watches all pods and scores nodes, as Paddock must.
     """
 
     name: str

@@ -11,7 +11,7 @@ import msgspec
 from core.workload.pod import PodFacts
 from extender.kube.connection.api import ObjectMeta
 from extender.kube.watch.pages import identified_from
-from extender.wire.objects.pod import ContainerStatus, PodCondition, PodStatus, WirePod
+from extender.wire.objects.pod import ContainerStatus, PodStatus, WirePod
 from extender.wire.translate import POD, TERMINAL, pod_from
 
 T_contra = TypeVar("T_contra", contravariant=True)
@@ -57,7 +57,7 @@ class BoundPods:
         return len(self._digests)
 
     def meta_of(self, raw: bytes) -> ObjectMeta:
-        """Read a pod. Raises ValueError if it has no valid metadata."""
+        """Read a pod. Raises ValueError if its metadata is invalid."""
         self._read = None
         try:
             pod = POD.decode(raw)
@@ -98,10 +98,7 @@ class BoundPods:
 def _digest(pod: WirePod) -> int:
     """Digest of every field from which facts are made, except the version. Its key is of this process."""
     meta, spec, status = pod.metadata, pod.spec, pod.status
-    conditions: list[PodCondition] = []
-    for each in status.conditions or ():
-        if each.type not in UNREAD_CONDITIONS:
-            conditions.append(each)
+    conditions = [each for each in status.conditions or () if each.type not in UNREAD_CONDITIONS]
     parts = (
         meta.name,
         meta.namespace,

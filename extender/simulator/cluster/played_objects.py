@@ -7,9 +7,7 @@ from core.workload.nodes.node import NodeFacts
 from core.workload.pod import PodFacts
 from extender.simulator.scenario.model import PodEntry
 from extender.simulator.scenario.objects import Json
-from extender.wire.translate import POD, pod_from
-
-TERMINAL = ("Succeeded", "Failed")
+from extender.wire.translate import POD, TERMINAL, pod_from
 
 
 @dataclass(slots=True, eq=False)
