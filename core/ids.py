@@ -1,11 +1,11 @@
 """Names of things. Only identifiers may live here, so that no id is ever a bare string."""
 
-from typing import NamedTuple, NewType
+from typing import Final, NamedTuple, NewType
 
 PodUid = NewType("PodUid", str)
 """``metadata.uid`` of a pod: the key of everything Paddock remembers about it."""
 
-NO_POD = PodUid("")
+NO_POD: Final = PodUid("")
 
 QueuePath = NewType("QueuePath", str)
 """Dotted path from the root, lower case: ``root.tenants.blue``."""
@@ -29,11 +29,11 @@ class AppId(NamedTuple):
 
 NodeName = NewType("NodeName", str)
 
-ROOT = QueuePath("root")
-DEFAULT_QUEUE = QueuePath("root.default")
-RECOVERY_QUEUE = QueuePath("root.@recovery@")
+ROOT: Final = QueuePath("root")
+DEFAULT_QUEUE: Final = QueuePath("root.default")
+RECOVERY_QUEUE: Final = QueuePath("root.@recovery@")
 
-NO_NODE = NodeName("")
+NO_NODE: Final = NodeName("")
 
 
 def parent_path(path: QueuePath) -> QueuePath | None:

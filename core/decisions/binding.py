@@ -34,15 +34,13 @@ def decide_binding(view: LedgerView, uid: PodUid, node: NodeName, *, now: float)
         return overtaken
     verdict = decide_admission(view, uid, now=now, in_turn=False, offered=lambda: (node,))
     group = view.unopened(record) if record is not None else None
-    match verdict:
-        case Admitted() if group is not None:
-            return _with_the_others(group, verdict, uid, node, now=now)
-        case Admitted(events, _):
-            return BindNow((*events, BindCalled(uid, node)))
-        case Refused() | Faulted():
-            return verdict
-        case _:
-            return BindNow((BindCalled(uid, node),))
+    if isinstance(verdict, (Refused, Faulted)):
+        return verdict
+    if not isinstance(verdict, Admitted):
+        return BindNow((BindCalled(uid, node),))
+    if group is not None:
+        return _with_the_others(group, verdict, uid, node, now=now)
+    return BindNow((*verdict.events, BindCalled(uid, node)))
 
 
 def _overtaken(view: LedgerView, record: PodRecord, *, now: float) -> Refused | None:

@@ -1,6 +1,7 @@
 """Answers of rules: values with a reason, and the events that the engine applies before it answers."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from core.decisions.preemption.receipts import Plan
 from core.ids import NodeName
@@ -13,12 +14,16 @@ class Ignored:
     """Unmanaged: the pod passes through untouched."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class Admitted:
     """The pod may be placed. ``besides``: offered nodes that are reserved for other asks."""
 
-    events: tuple[Event, ...]
-    besides: tuple[NodeName, ...] = ()
+    events: Final[tuple[Event, ...]]
+    besides: Final[tuple[NodeName, ...]]
+
+    def __init__(self, events: tuple[Event, ...], besides: tuple[NodeName, ...] = ()) -> None:
+        self.events = events
+        self.besides = besides
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +62,14 @@ class Withheld:
     """No preemption through kube-scheduler for this pod, now."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class BindNow:
     """The Binding may be posted."""
 
-    events: tuple[Event, ...]
+    events: Final[tuple[Event, ...]]
+
+    def __init__(self, events: tuple[Event, ...]) -> None:
+        self.events = events
 
 
 @dataclass(frozen=True, slots=True)

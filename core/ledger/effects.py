@@ -5,6 +5,7 @@ brings the purpose back; see `core.ledger.effect_outcomes`.
 """
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from core.ids import NO_POD, AppId, NodeName, PodUid
 from core.ledger.outcomes import NominationPurpose, Purpose, RecordPurpose, RemovalPurpose
@@ -24,13 +25,18 @@ class WakePod:
     token: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class OpenGate:
     """Remove Paddock's scheduling gate from a pod (DESIGN-6). An opened gate cannot be closed."""
 
-    uid: PodUid
-    namespace: str
-    name: str
+    uid: Final[PodUid]
+    namespace: Final[str]
+    name: Final[str]
+
+    def __init__(self, uid: PodUid, namespace: str, name: str) -> None:
+        self.uid = uid
+        self.namespace = namespace
+        self.name = name
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,14 @@
 """Events for the ledger: facts, in the past tense. A closed union of frozen values, nothing else.
 
-Events about objects other than pods are in `cluster_events`.
+Events about objects other than pods are in `cluster_events`, those of preemption in `preemption.plan_events`.
+Events that come for each pod have a written constructor, since mypyc leaves that of a dataclass to the
+interpreter (decision 0085).
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
-from core.ids import NO_POD, AppId, NodeName, PodUid, QueuePath
+from core.ids import NO_POD, AppId, NodeName, PodUid
 from core.ledger.cluster_events import BUDGETS as BUDGETS
 from core.ledger.cluster_events import DAEMON_SETS as DAEMON_SETS
 from core.ledger.cluster_events import NAMESPACES as NAMESPACES
@@ -25,6 +27,12 @@ from core.ledger.outcomes import (
     RecordPurpose,
     RemovalPurpose,
 )
+from core.ledger.preemption.plan_events import ChosenVictim as ChosenVictim
+from core.ledger.preemption.plan_events import PlanCommitted as PlanCommitted
+from core.ledger.preemption.plan_events import PlanOffered as PlanOffered
+from core.ledger.preemption.plan_events import PreemptionMark as PreemptionMark
+from core.ledger.preemption.plan_events import PreemptionTried as PreemptionTried
+from core.ledger.preemption.plan_events import QuotaReclaimed as QuotaReclaimed
 from core.ledger.settings import LedgerSettings
 from core.queues.closing import Closures
 from core.queues.spec import PartitionSpec
@@ -34,23 +42,30 @@ from core.workload.moving import Moves
 from core.workload.pod import PodFacts
 
 
-@dataclass(frozen=True, slots=True)
 class PodReport:
     """A report about pods by a list, a watch, the body of a verb or a read."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(init=False, slots=True)
 class PodObserved(PodReport):
     """The watch or a list showed a pod."""
 
-    pod: PodFacts
+    pod: Final[PodFacts]
+
+    def __init__(self, pod: PodFacts) -> None:
+        self.pod = pod
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class PodDeleted(PodReport):
     """The watch reported that a pod is deleted, or that it is terminal and so left the selection."""
 
-    uid: PodUid
+    uid: Final[PodUid]
+
+    def __init__(self, uid: PodUid) -> None:
+        self.uid = uid
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +73,14 @@ class PodsListBegun(PodReport):
     """A consistent list of all pods was requested. Until it ends, observed pods are part of it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class PodsListed(PodReport):
     """A consistent list of all pods was shown. A pod that it lacks is deleted."""
 
-    uids: frozenset[PodUid]
+    uids: Final[frozenset[PodUid]]
+
+    def __init__(self, uids: frozenset[PodUid]) -> None:
+        self.uids = uids
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +88,29 @@ class PodsCaughtUp(PodReport):
     """The watch has reported everything up to the last list. What it has not reported is not true."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class PodOffered(PodReport):
     """A verb's body showed a pod that the watch has not shown yet, or shows in an older version (fact 16)."""
 
-    pod: PodFacts
+    pod: Final[PodFacts]
+
+    def __init__(self, pod: PodFacts) -> None:
+        self.pod = pod
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class PodRead(PodReport):
     """The API server answered a read of one pod (F-18).
 
     ``exists``: False if it has no such pod. Then ``pod`` is what was known.
     """
 
-    pod: PodFacts
-    exists: bool = True
+    pod: Final[PodFacts]
+    exists: Final[bool]
+
+    def __init__(self, pod: PodFacts, exists: bool = True) -> None:
+        self.pod = pod
+        self.exists = exists
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +148,7 @@ class ClockCompared:
     skew: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class FilterCalled:
     """kube-scheduler asked for a place for a pod, which gives up its earlier reservation.
 
@@ -131,21 +156,28 @@ class FilterCalled:
     a call for a pod whose bind call waits. That bind call and its pod group then fail before the answer.
     """
 
-    uid: PodUid
+    uid: Final[PodUid]
+
+    def __init__(self, uid: PodUid) -> None:
+        self.uid = uid
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class PodAdmitted:
     """A pod was admitted. Its size is reserved until it is bound.
 
     ``version``: version of the pod in the call.
-
     ``called``: True for the answer to a filter call, which replaces earlier ones.
     """
 
-    uid: PodUid
-    version: int
-    called: bool = False
+    uid: Final[PodUid]
+    version: Final[int]
+    called: Final[bool]
+
+    def __init__(self, uid: PodUid, version: int, called: bool = False) -> None:
+        self.uid = uid
+        self.version = version
+        self.called = called
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +193,7 @@ class PodRefused:
     called: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class BindCalled:
     """kube-scheduler asked for a pod to be bound. From now on its node is charged (DESIGN-3).
 
@@ -169,17 +201,26 @@ class BindCalled:
     so.
     """
 
-    uid: PodUid
-    node: NodeName
-    waits: bool = False
+    uid: Final[PodUid]
+    node: Final[NodeName]
+    waits: Final[bool]
+
+    def __init__(self, uid: PodUid, node: NodeName, waits: bool = False) -> None:
+        self.uid = uid
+        self.node = node
+        self.waits = waits
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class PodBound:
     """The API server has the Binding, from Paddock's own POST."""
 
-    uid: PodUid
-    node: NodeName
+    uid: Final[PodUid]
+    node: Final[NodeName]
+
+    def __init__(self, uid: PodUid, node: NodeName) -> None:
+        self.uid = uid
+        self.node = node
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,16 +231,21 @@ class BindFailed:
     certain: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class PodWoken:
     """The wake-up of a pod, or the opening of its gate, was written, or failed (``reached`` False).
 
     ``certain``: False if it may have been written, because no answer came.
     """
 
-    uid: PodUid
-    reached: bool
-    certain: bool = True
+    uid: Final[PodUid]
+    reached: Final[bool]
+    certain: Final[bool]
+
+    def __init__(self, uid: PodUid, reached: bool, certain: bool = True) -> None:
+        self.uid = uid
+        self.reached = reached
+        self.certain = certain
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,71 +350,12 @@ class CleanerDue:
     """Ten seconds have passed since the last such event. Unused queues are removed (Q-10)."""
 
 
-@dataclass(frozen=True, slots=True)
-class PreemptionMark:
-    """A decision of preemption about a pod."""
-
-    uid: PodUid
-
-
-@dataclass(frozen=True, slots=True)
-class PreemptionTried(PreemptionMark):
-    """A plan for an ask was requested (PRE-5)."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChosenVictim:
-    """A chosen victim. ``why``: short form of the receipt, which is written on it."""
-
-    uid: PodUid
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class PlanOffered(PreemptionMark):
-    """kube-scheduler was offered a plan for an ask, and may take it (DESIGN-4)."""
-
-    plan: str
-    node: NodeName
-    victims: tuple[ChosenVictim, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PlanCommitted(PreemptionMark):
-    """A plan for an ask is to be carried out. ``plan``: its id."""
-
-    plan: str
-    node: NodeName
-    victims: tuple[ChosenVictim, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class QuotaReclaimed(PreemptionMark):
-    """Pods of a queue are to be evicted because its quota shrank (QCP-9).
-
-    Without victims, no pod may be evicted.
-
-    ``uid``: of no pod.
-    """
-
-    queue: QueuePath
-    victims: tuple[ChosenVictim, ...]
-
-
-Event = (
+Everyday = (
     PodObserved
     | PodDeleted
     | PodsListBegun
     | PodsListed
     | PodsCaughtUp
-    | ObjectObserved[Any, Any]
-    | ObjectDeleted[Any, Any]
-    | ObjectsListed[Any, Any]
-    | KindUnserved[Any, Any]
-    | Configured
-    | SettingsRead
-    | ActionsRead
-    | ClockCompared
     | PodOffered
     | PodRead
     | FilterCalled
@@ -378,6 +365,19 @@ Event = (
     | PodBound
     | BindFailed
     | PodWoken
+    | CycleDue
+)
+"""Reports about pods, and events of which a pod brings some before it runs."""
+
+Rare = (
+    ObjectObserved[Any, Any]
+    | ObjectDeleted[Any, Any]
+    | ObjectsListed[Any, Any]
+    | KindUnserved[Any, Any]
+    | Configured
+    | SettingsRead
+    | ActionsRead
+    | ClockCompared
     | NodeNominated
     | RecordWritten
     | PodEvicted
@@ -391,8 +391,10 @@ Event = (
     | GroupsResolved
     | ActingBegan
     | ActingEnded
-    | CycleDue
     | TimePassed
     | OffersDue
     | CleanerDue
 )
+"""All other events."""
+
+Event = Everyday | Rare

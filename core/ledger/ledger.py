@@ -106,6 +106,10 @@ class Ledger:
             self._time()
         return hand_out(state)
 
+    def current_view(self) -> LedgerView:
+        """Return `view`, for code that asks for it each time. Compiled, it costs less than a lambda."""
+        return self.view
+
     @property
     def settled(self) -> Sequence[PodUid]:
         """Pods whose charge the last event may have changed, some perhaps more than once; only to be read."""
@@ -139,13 +143,23 @@ class Ledger:
             spare_withdrawn(state)
 
     def _learn(self, event: on.Event) -> Rounds:
+        # Events that come for each pod. mypyc looks up each class of a `case` by its name, but none of these.
+        if isinstance(event, on.PodReport):
+            yield from learn_pods(self._state, event)
+        elif isinstance(event, (on.PodAdmitted, on.PodRefused, on.FilterCalled)):
+            yield from note_filter(self._state, event)
+        elif isinstance(event, (on.BindCalled, on.PodBound, on.BindFailed)):
+            yield from self._on_bind(event)
+        elif isinstance(event, on.CycleDue):
+            yield from self._on_cycle_due()
+        elif isinstance(event, on.PodWoken):
+            note_woken(self._state, event)
+        else:
+            yield from self._learn_others(event)
+
+    def _learn_others(self, event: on.Rare) -> Rounds:
+        """Learn an event that does not come for each pod."""
         match event:
-            case on.PodReport():
-                yield from learn_pods(self._state, event)
-            case on.FilterCalled() | on.PodAdmitted() | on.PodRefused():
-                yield from note_filter(self._state, event)
-            case on.BindCalled() | on.PodBound() | on.BindFailed():
-                yield from self._on_bind(event)
             case on.ObjectObserved() | on.ObjectDeleted() | on.ObjectsListed() | on.KindUnserved():
                 yield from learn_object(self._state, event)
             case on.Configured():
@@ -163,8 +177,6 @@ class Ledger:
                 yield from end_applications(self._state, ended)
             case on.ClockCompared(skew):
                 note_clock(self._state, skew)
-            case on.PodWoken():
-                note_woken(self._state, event)
             case on.GateHeld() | on.GateReportFailed():
                 self._on_gate(event)
             case on.NodeNominated():
@@ -183,8 +195,6 @@ class Ledger:
                 yield from take_over(self._state)
             case on.ActingEnded():
                 stand_by(self._state)
-            case on.CycleDue():
-                yield from self._on_cycle_due()
             case on.TimePassed():
                 yield from self._on_time_passed()
             case on.OffersDue():

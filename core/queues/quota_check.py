@@ -5,7 +5,7 @@ Used for answers to kube-scheduler and by cycles. `Extra` is what a cycle counts
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from core.ids import AppId, QueuePath
 from core.quantity import amount_text
@@ -102,12 +102,16 @@ def _places(chain: Sequence[Queue], claimant: Claimant) -> Iterator[QueuePath | 
         yield from claimant.tracked(queue.path)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class QuotaCheck:
     """Data that the check reads besides the queues."""
 
-    limits: Limits
-    book: UsageBook
+    limits: Final[Limits]
+    book: Final[UsageBook]
+
+    def __init__(self, limits: Limits, book: UsageBook) -> None:
+        self.limits = limits
+        self.book = book
 
     def refusal(
         self,

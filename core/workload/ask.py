@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from core.ids import PodUid
 
@@ -10,7 +11,7 @@ Rank = tuple[int, float, int, PodUid]
 """Order of asks: higher priority, older, seen earlier. The uid makes it unique (REQ-1, REQ-2)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class Reservation:
     """Quota held from the filter answer until the pod is bound (DESIGN-3).
 
@@ -18,9 +19,14 @@ class Reservation:
     stand still. ``version``: resourceVersion of the pod that filter was asked about.
     """
 
-    left: float
-    running_since: float | None
-    version: int
+    left: Final[float]
+    running_since: Final[float | None]
+    version: Final[int]
+
+    def __init__(self, left: float, running_since: float | None, version: int) -> None:
+        self.left = left
+        self.running_since = running_since
+        self.version = version
 
     def left_at(self, now: float) -> float:
         """Seconds that are left at a moment."""

@@ -5,6 +5,7 @@ Pure comparisons.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from core.ids import AppId
 from core.queues.properties import SortPolicy
@@ -15,7 +16,7 @@ OrderKey = tuple[object, ...]
 """Sort key of applications of one leaf. Keys of different policies are never compared."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class Applicant:
     """An application of a leaf with pending asks.
 
@@ -23,11 +24,18 @@ class Applicant:
     without placeholders (SORT-7).
     """
 
-    id: AppId
-    priority: int
-    submitted: float
-    state: AppState
-    used: Resource
+    id: Final[AppId]
+    priority: Final[int]
+    submitted: Final[float]
+    state: Final[AppState]
+    used: Final[Resource]
+
+    def __init__(self, id: AppId, priority: int, submitted: float, state: AppState, used: Resource) -> None:
+        self.id = id
+        self.priority = priority
+        self.submitted = submitted
+        self.state = state
+        self.used = used
 
 
 def order_key(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from core.ids import NO_NODE, NO_POD, NodeName, PodUid
 from core.queues.users.identity import UNKNOWN_IDENTITY, Identity
@@ -10,41 +11,41 @@ from core.workload.daemon_set import Controller
 from core.workload.gangs.gang import Gang, Misdefined, PodGroup
 from core.workload.nodes.affinity import ANYWHERE, Constraints
 
-ADMITTED = "paddock.dev/Admitted"
+ADMITTED: Final = "paddock.dev/Admitted"
 """Condition that says whether Paddock's gate lets a pod through (DESIGN-6)."""
 
-RESERVED_NODE = "paddock.dev/reserved-node"
+RESERVED_NODE: Final = "paddock.dev/reserved-node"
 """Annotation of an ask that names the node reserved for it (DESIGN-4)."""
 
-TRIGGERED = "paddock.dev/triggered"
+TRIGGERED: Final = "paddock.dev/triggered"
 """Annotation of an ask with victims: the id of the plan."""
 
-PREEMPTED_FOR = "paddock.dev/preempted-for"
+PREEMPTED_FOR: Final = "paddock.dev/preempted-for"
 """Annotation of a victim: the uid of the ask, a slash and the plan, or the path of the queue. The reason
 follows."""
 
-REPLACES = "paddock.dev/replaces"
+REPLACES: Final = "paddock.dev/replaces"
 """Annotation of a gang member: the uid of the placeholder that it replaces."""
 
-GANG = "paddock.dev/gang"
+GANG: Final = "paddock.dev/gang"
 """Annotation of an originator that records the outcome of its gang (GANG-20)."""
 
-GATE_OPENED = "paddock.dev/gate-opened"
+GATE_OPENED: Final = "paddock.dev/gate-opened"
 """Annotation that Paddock adds when it removes its own gate. Without it, another party removed the gate
 (F-7)."""
-APPLICATION = "paddock.dev/application"
+APPLICATION: Final = "paddock.dev/application"
 """Annotation of a pod whose labels were changed: the application and queue that they named before."""
 
-EXECUTION_TIMEOUT = "yunikorn.apache.org/execution-timeout"
+EXECUTION_TIMEOUT: Final = "yunikorn.apache.org/execution-timeout"
 """Annotation of an originator: the time for which its application may run (ACT-40)."""
 
-RUNNING_SINCE = "paddock.dev/running-since"
+RUNNING_SINCE: Final = "paddock.dev/running-since"
 """Annotation that records since when the application of a pod runs (ACT-41)."""
 
-EXECUTION = "paddock.dev/execution"
+EXECUTION: Final = "paddock.dev/execution"
 """Annotation beside `RUNNING_SINCE` with the announced end of that time."""
 
-OWN_GATE = "paddock.dev/queue"
+OWN_GATE: Final = "paddock.dev/queue"
 """Paddock's own scheduling gate, which is no gate in the sense of POD-20."""
 
 

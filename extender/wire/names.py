@@ -1,14 +1,15 @@
 """Names that Kubernetes allows. Every part of a URL must be such a name (F-18)."""
 
 import re
+from typing import Final
 
-MOST_UID = 128
+MOST_UID: Final = 128
 """Characters of a uid, at most. Those of the API server have 36."""
 
 _LONGEST_LABEL, _LONGEST_NAME = 63, 253
-_LABEL = re.compile("[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
+_LABEL: Final = re.compile("[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
 # Kubernetes does not limit the length of a single label within a subdomain.
-_NAME = re.compile(rf"{_LABEL.pattern}(?:\.{_LABEL.pattern})*")
+_NAME: Final = re.compile(rf"{_LABEL.pattern}(?:\.{_LABEL.pattern})*")
 
 
 def is_namespace_name(text: str) -> bool:

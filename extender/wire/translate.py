@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from sys import intern
+from typing import Final
 
 import msgspec
 
@@ -64,24 +65,24 @@ from extender.wire.objects.plain import WireNamespace, WirePriorityClass
 from extender.wire.objects.pod import PodMetadata, PodSpec, PodStatus, WirePod
 from extender.wire.objects.sizing import asks_filter, markers_of, node_size, pod_size
 
-APP_ID = DOMAIN + "app-id"
-QUEUE = DOMAIN + "queue"
-ENABLED = DOMAIN + "namespace.enableYuniKorn"
-GENERATE_APP_ID = DOMAIN + "namespace.generateAppId"
-STATE_AWARE_OFF = "disableStateAware"
-USER_INFO = DOMAIN + "user.info"
-ALLOW_PREEMPTION = DOMAIN + "allow-preemption"
-MIRROR = "kubernetes.io/config.mirror"
+APP_ID: Final = DOMAIN + "app-id"
+QUEUE: Final = DOMAIN + "queue"
+ENABLED: Final = DOMAIN + "namespace.enableYuniKorn"
+GENERATE_APP_ID: Final = DOMAIN + "namespace.generateAppId"
+STATE_AWARE_OFF: Final = "disableStateAware"
+USER_INFO: Final = DOMAIN + "user.info"
+ALLOW_PREEMPTION: Final = DOMAIN + "allow-preemption"
+MIRROR: Final = "kubernetes.io/config.mirror"
 
-LARGEST_SELECTOR = 200
+LARGEST_SELECTOR: Final = 200
 """Requirements and values of a DaemonSet's selector, at most. It is evaluated at each event of its pods."""
 
-TERMINAL = ("Succeeded", "Failed")
-_DEFAULT_GRACE = 30
-_LONGEST_QUEUE = 1024
-_LONGEST_EXECUTION = LONGEST_RECORD + 1
+TERMINAL: Final = ("Succeeded", "Failed")
+_DEFAULT_GRACE: Final = 30
+_LONGEST_QUEUE: Final = 1024
+_LONGEST_EXECUTION: Final = LONGEST_RECORD + 1
 """Longest text that is kept: a character more than is read, so that a longer one stays invalid."""
-_CUT = "\N{HORIZONTAL ELLIPSIS}"
+_CUT: Final = "\N{HORIZONTAL ELLIPSIS}"
 _NO_KEYS: Mapping[str, str] = {}
 
 

@@ -1,6 +1,7 @@
 """Calls of functions in each step of a pod's life stay at the level that they have reached.
 
-The levels are those of Python 3.11. Later versions make fewer calls for the same source.
+The levels are those of Python 3.11. Later versions make fewer calls for the same source, and so does compiled
+code, in which neither `isinstance` nor a constructor is called.
 """
 
 import pytest
@@ -9,16 +10,16 @@ from e2e.bench.inside.life import FORMS, calls_of
 
 MOST = {
     "plain": {
-        "create": 548,
-        "update": 268,
-        "filter": 480,
-        "bind": 752,
-        "bound": 274,
+        "create": 552,
+        "update": 279,
+        "filter": 485,
+        "bind": 762,
+        "bound": 284,
         "running": 21,
-        "deleted": 490,
+        "deleted": 488,
     },
-    "direct": {"create": 548, "update": 268, "filter": 480, "bound": 493, "running": 21, "deleted": 490},
-    "gated": {"create": 567, "gate": 77, "opened": 266, "bound": 706, "running": 21, "deleted": 498},
+    "direct": {"create": 552, "update": 279, "filter": 485, "bound": 482, "running": 21, "deleted": 488},
+    "gated": {"create": 571, "gate": 90, "opened": 275, "bound": 697, "running": 21, "deleted": 496},
 }
 LEEWAY = 1.03
 """Steps differ a little, as counters and indexes grow."""

@@ -17,15 +17,14 @@ def note_bind(state: State, event: on.BindCalled | on.PodBound | on.BindFailed) 
     record = state.pods.records.get(event.uid)
     if record is None:
         return None
-    match event:
-        case on.BindCalled():
-            _note_call(state, record, event)
-        case on.PodBound(_, node):
-            give_back(state, record)
-            note_bound(record, node)
-            believe_binding(state, record)
-        case on.BindFailed(_, certain):
-            _end_bind(state, record, certain=certain)
+    if isinstance(event, on.BindCalled):
+        _note_call(state, record, event)
+    elif isinstance(event, on.PodBound):
+        give_back(state, record)
+        note_bound(record, event.node)
+        believe_binding(state, record)
+    else:
+        _end_bind(state, record, certain=event.certain)
     return record
 
 

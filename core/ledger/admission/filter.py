@@ -46,25 +46,24 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
     record = state.pods.records.get(event.uid)
     if record is None:
         return
-    match event:
-        case on.FilterCalled():
+    if isinstance(event, on.PodAdmitted):
+        if event.called:
             _note_call(state, record)
-            _give_up(state, record)
-            touch(state, record)
-        case on.PodAdmitted(_, version, called):
-            if called:
-                _note_call(state, record)
-            _reserve(state, record, version, called=called)
-        case on.PodRefused(_, _, sent, called):
-            if called:
-                _note_call(state, record)
-                if _give_up(state, record):
-                    # The refusal is noted on a pod that is pending again.
-                    touch(state, record)
-                    yield
-            note_refused(record, sent)
-            note_offered_others(record)
-            _note_refusal(state, record, event.refusal)
+        _reserve(state, record, event.version, called=event.called)
+    elif isinstance(event, on.PodRefused):
+        if event.called:
+            _note_call(state, record)
+            if _give_up(state, record):
+                # The refusal is noted on a pod that is pending again.
+                touch(state, record)
+                yield
+        note_refused(record, event.sent)
+        note_offered_others(record)
+        _note_refusal(state, record, event.refusal)
+    else:
+        _note_call(state, record)
+        _give_up(state, record)
+        touch(state, record)
     if record.pod_group is not None or record.gang.slot is not None:
         # The group may choose its queue anew if no other member is left in it. The slot is timed anew.
         touch(state, record)

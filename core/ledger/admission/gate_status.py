@@ -9,7 +9,8 @@ from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.admission.answers import note_held
 from core.ledger.effects import SetCondition
-from core.ledger.pods.record import GateHold, PodRecord
+from core.ledger.pods.parts import GateHold
+from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.outbox import emit
 from core.ledger.state.state import State

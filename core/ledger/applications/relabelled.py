@@ -9,7 +9,8 @@ import json
 
 from core.instants import has_come
 from core.ledger.outcomes import Purpose
-from core.ledger.pods.record import Labelled, PodRecord
+from core.ledger.pods.parts import Labelled
+from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post, write
 from core.ledger.state.state import State
 from core.workload.pod import APPLICATION, PodFacts

@@ -13,7 +13,8 @@ from core.ledger.gangs.reports import count_cancelled
 from core.ledger.gangs.slots import call_again_at, may_have_stopped, overdue_at, time_slot
 from core.ledger.node_reservation.reservation import nominate, note_reserved_node, take_back
 from core.ledger.outcomes import Purpose, RecordPurpose
-from core.ledger.pods.record import PodRecord, Slot
+from core.ledger.pods.parts import Slot
+from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import write
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.outbox import emit

@@ -7,7 +7,8 @@ from core.ledger.gangs.release import release_again
 from core.ledger.gangs.replacement import delete_placeholder, unlink
 from core.ledger.node_reservation.reservation import note_nominated
 from core.ledger.node_reservation.search import note_reservation_written
-from core.ledger.pods.record import PodRecord, Slot
+from core.ledger.pods.parts import Slot
+from core.ledger.pods.record import PodRecord
 from core.ledger.preemption.execution import note_eviction
 from core.ledger.state.outbox import emit
 from core.ledger.state.state import State

@@ -15,7 +15,8 @@ from core.ledger.gangs.release import AGAIN, delete, forget_release, left_over, 
 from core.ledger.gangs.reports import count_replaced
 from core.ledger.node_reservation.reservation import believe_nomination, take_back
 from core.ledger.outcomes import Purpose
-from core.ledger.pods.record import PodRecord, Slot
+from core.ledger.pods.parts import Slot
+from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import write
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch

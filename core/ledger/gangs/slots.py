@@ -6,7 +6,8 @@ Only this module writes the fields of `GangRecord` except ``released``.
 
 from core.ids import NO_POD, NodeName, PodUid
 from core.instants import earliest
-from core.ledger.pods.record import PodRecord, Slot
+from core.ledger.pods.parts import Slot
+from core.ledger.pods.record import PodRecord
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import cancel_timer, set_timer
 from core.ledger.state.timers import TimerKind

@@ -41,27 +41,24 @@ from core.workload.pod import PodFacts
 
 def learn_pods(state: State, event: on.PodReport) -> Rounds:
     """Route a report about pods to its handler."""
-    match event:
-        case on.PodObserved(pod):
-            yield from _see(state, pod)
-        case on.PodOffered(pod):
-            yield from _take_offer(state, pod)
-        case on.PodRead(pod, exists):
-            yield from _take_read(state, pod) if exists else _take_absence(state, pod.uid)
-        case on.PodDeleted(uid):
-            yield from delete_pod(state, uid)
-        case on.PodsListBegun():
-            state.pods.listing, state.pods.lists_begun, state.pods.caught_up = (
-                True,
-                state.pods.lists_begun + 1,
-                False,
-            )
-        case on.PodsListed(uids):
-            yield from _end_list(state, uids)
-        case on.PodsCaughtUp():
-            state.pods.caught_up = True
-        case _:
-            raise AssertionError(event)
+    if isinstance(event, on.PodObserved):
+        yield from _see(state, event.pod)
+    elif isinstance(event, on.PodDeleted):
+        yield from delete_pod(state, event.uid)
+    elif isinstance(event, on.PodOffered):
+        yield from _take_offer(state, event.pod)
+    elif isinstance(event, on.PodRead):
+        known = event.pod
+        yield from _take_read(state, known) if event.exists else _take_absence(state, known.uid)
+    elif isinstance(event, on.PodsListBegun):
+        state.pods.listing, state.pods.caught_up = True, False
+        state.pods.lists_begun += 1
+    elif isinstance(event, on.PodsListed):
+        yield from _end_list(state, event.uids)
+    elif isinstance(event, on.PodsCaughtUp):
+        state.pods.caught_up = True
+    else:
+        raise AssertionError(event)
 
 
 # -- lists and watches -----------------------------------------------------------------------------------

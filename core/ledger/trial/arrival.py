@@ -13,7 +13,8 @@ from typing import TypeVar
 from core.ids import AppId, PodUid, QueuePath, parent_path
 from core.ledger.applications.membership import host_of, unique_ids
 from core.ledger.applications.placement import verdict_for
-from core.ledger.pods.record import Membership, PodRecord, Sighting
+from core.ledger.pods.parts import Membership, Sighting
+from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import Seat, WaitingKey
 from core.ledger.state.state import State
 from core.ledger.trial.change import NO_CHANGE

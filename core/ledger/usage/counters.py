@@ -1,7 +1,6 @@
 """Counters of charges: in queues, for users and groups, and on nodes."""
 
-from collections.abc import Callable
-from operator import attrgetter
+from typing import Final
 
 from core.ids import NodeName, PodUid
 from core.ledger.pods.record import Charge, Held, PodRecord, Standing
@@ -13,27 +12,26 @@ from core.resource import Resource, Tally
 from core.workload.application import Application
 from core.workload.nodes.node import NodeFacts, NodeUse
 
-_HELD_IN: dict[Held, Callable[[Queue], Tally]] = {
-    Held.PENDING: attrgetter("pending"),
-    Held.RESERVED: attrgetter("reserved"),
-    Held.ALLOCATED: attrgetter("allocated"),
-}
-_STANDING_IN: dict[Standing, Callable[[Queue], Tally]] = {
-    Standing.PREEMPTING: attrgetter("preempting"),
-    Standing.TRIGGERED: attrgetter("triggered"),
-    Standing.BYPASSED: attrgetter("bypassed"),
-}
-"""Counters of a queue for a charge, by its held state and by its role in preemption."""
+# Each settled pod needs these, and mypyc would look them up by name.
+_PENDING: Final = Held.PENDING
+_RESERVED: Final = Held.RESERVED
+_ALLOCATED: Final = Held.ALLOCATED
+_PLAIN: Final = Standing.PLAIN
+_EVICTABLE: Final = Standing.EVICTABLE
 
 
 def holds(charge: Charge | None) -> bool:
     """True if a charge takes quota: allocated or reserved, not merely asked for."""
-    return charge is not None and charge.queue is not None and charge.held in (Held.ALLOCATED, Held.RESERVED)
+    return (
+        charge is not None
+        and charge.queue is not None
+        and (charge.held is _ALLOCATED or charge.held is _RESERVED)
+    )
 
 
 def holds_as_much(old: Charge | None, new: Charge | None) -> bool:
     """True if two charges that hold quota hold as much of one queue."""
-    return old is not None and new is not None and (old.queue, old.size) == (new.queue, new.size)
+    return old is not None and new is not None and old.queue == new.queue and old.size == new.size
 
 
 def move_charge(
@@ -41,7 +39,7 @@ def move_charge(
 ) -> None:
     """Count a pod's new charge in place of its old one. ``people``: also for users and groups."""
     # Queues count the same if only the node differs, as when a bind call names it.
-    if old is None or new is None or not _differ_at_most_by_node(old, new):
+    if old is None or new is None or not old.differs_at_most_by_node(new):
         application = state.application_of(record)
         if old is not None:
             _count(state, application, old, adding=False, people=people)
@@ -62,12 +60,6 @@ def move_charge(
         _count_on_node(state, record.uid, new, adding=True)
 
 
-def _differ_at_most_by_node(old: Charge, new: Charge) -> bool:
-    # A copy with the other's node would cost more than all else that a repeated charge does.
-    (held, queue, _, *rest), (new_held, new_queue, _, *new_rest) = old, new
-    return held is new_held and queue == new_queue and rest == new_rest
-
-
 def _count(
     state: State, application: Application | None, charge: Charge, *, adding: bool, people: bool
 ) -> None:
@@ -75,25 +67,38 @@ def _count(
     leaf = state.config.tree.get(charge.queue) if charge.queue is not None else None
     if leaf is None:
         return
+    standing = charge.standing
+    is_plain = standing is _PLAIN or standing is _EVICTABLE
     for queue in leaf.chain:
         queue.changes += 1
-    _count_in_queues(leaf, _HELD_IN[charge.held], charge.size, adding=adding)
-    standing = _STANDING_IN.get(charge.standing)
-    if standing is not None:
-        _count_in_queues(leaf, standing, charge.size, adding=adding)
-    if charge.held is Held.PENDING:
+        _add_to(_held_in(queue, charge.held), charge.size, adding=adding)
+        if not is_plain:
+            _add_to(_part_of(queue, standing), charge.size, adding=adding)
+    if charge.held is _PENDING:
         _count_priority(leaf, application, charge, adding=adding)
     elif people and application is not None:
         _count_people(state, application, leaf, charge.size, adding=adding)
 
 
-def _count_in_queues(leaf: Queue, counter: Callable[[Queue], Tally], size: Resource, *, adding: bool) -> None:
-    """Count a size in one counter of a leaf and of every queue above it."""
-    for tally in map(counter, leaf.chain):
-        if adding:
-            tally.add(size)
-        else:
-            tally.subtract(size)
+def _add_to(tally: Tally, size: Resource, *, adding: bool) -> None:
+    if adding:
+        tally.add(size)
+    else:
+        tally.subtract(size)
+
+
+def _held_in(queue: Queue, held: Held) -> Tally:
+    """Counter of a queue for the pods that it takes quota for, or that wait."""
+    if held is _PENDING:
+        return queue.pending
+    return queue.reserved if held is _RESERVED else queue.allocated
+
+
+def _part_of(queue: Queue, standing: Standing) -> Tally:
+    """Counter of a queue for a role in preemption, which is part of another counter."""
+    if standing is Standing.PREEMPTING:
+        return queue.preempting
+    return queue.triggered if standing is Standing.TRIGGERED else queue.bypassed
 
 
 def _count_priority(leaf: Queue, application: Application | None, charge: Charge, *, adding: bool) -> None:
@@ -153,15 +158,15 @@ def recount_people(state: State) -> None:
 
 def _holds_as_much_on_node(old: Charge, new: Charge) -> bool:
     """True if two charges of queues hold as much on one node."""
-    foreign = Held.OCCUPIED in (old.held, new.held)
-    return not foreign and (old.node, old.size) == (new.node, new.size)
+    foreign = old.held is Held.OCCUPIED or new.held is Held.OCCUPIED
+    return not foreign and old.node == new.node and old.size == new.size
 
 
 def _count_on_node(state: State, uid: PodUid, charge: Charge, *, adding: bool) -> None:
     """Count a charge in or out on its node, or as reserved on no node yet."""
     if not charge.node:
-        if charge.held is Held.RESERVED:
-            (state.usage.afloat.add if adding else state.usage.afloat.subtract)(charge.size)
+        if charge.held is _RESERVED:
+            _add_to(state.usage.afloat, charge.size, adding=adding)
         return
     use = state.usage.uses.get(charge.node)
     if use is None:
@@ -181,7 +186,7 @@ def _count_on_node(state: State, uid: PodUid, charge: Charge, *, adding: bool) -
 
 
 def _file_evictable(use: NodeUse, uid: PodUid, charge: Charge, *, adding: bool) -> None:
-    if charge.standing is Standing.EVICTABLE and charge.queue is not None:
+    if charge.standing is _EVICTABLE and charge.queue is not None:
         use.evictable.file(charge.queue, charge.priority, uid, charge.size, adding=adding)
 
 

@@ -5,9 +5,9 @@ together with the queues' own counters, and recomputes it at a reload.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from core.ids import AppId, QueuePath
 from core.queues.spec import LimitSpec, QueueSpec
@@ -87,25 +87,36 @@ class Tracked(NamedTuple):
     path: QueuePath
 
 
-@dataclass(slots=True)
+@dataclass(init=False, slots=True)
 class Usage:
     """Amounts held, and the applications that hold or held them while they live."""
 
-    held: Tally = field(default_factory=Tally)
-    applications: set[AppId] = field(default_factory=set)
+    held: Tally
+    applications: set[AppId]
+
+    def __init__(self, held: Tally | None = None, applications: set[AppId] | None = None) -> None:
+        self.held = Tally() if held is None else held
+        self.applications = set() if applications is None else applications
 
 
-class Claimant(NamedTuple):
+@dataclass(init=False, slots=True)
+class Claimant:
     """Claimant of quota: an application with its user and the group it counts for, empty for none.
 
     ``started``: True if something of it was admitted already, so that no limit on applications applies
     (QUO-13).
     """
 
-    application: AppId
-    user: str
-    group: str
-    started: bool
+    application: Final[AppId]
+    user: Final[str]
+    group: Final[str]
+    started: Final[bool]
+
+    def __init__(self, application: AppId, user: str, group: str, started: bool) -> None:
+        self.application = application
+        self.user = user
+        self.group = group
+        self.started = started
 
     def tracked(self, path: QueuePath) -> tuple[Tracked, ...]:
         """Keys of its user and its group in a queue."""

@@ -44,15 +44,19 @@ class Rung(NamedTuple):
     priority: int
 
 
-@dataclass(slots=True)
+@dataclass(init=False, slots=True)
 class Group:
     """Pods of one rung.
 
     ``total``: the sum of their sizes; a plain mapping, because a plan reads every node's.
     """
 
-    pods: set[PodUid] = field(default_factory=set)
-    total: dict[str, int] = field(default_factory=dict)
+    pods: set[PodUid]
+    total: dict[str, int]
+
+    def __init__(self) -> None:
+        self.pods = set()
+        self.total = {}
 
     def count(self, size: Resource, sign: int) -> None:
         """Add a size, or subtract it with a ``sign`` of -1."""
@@ -83,7 +87,7 @@ class Evictable:
             del self.groups[rung]
 
 
-@dataclass(slots=True)
+@dataclass(init=False, slots=True)
 class NodeUse:
     """Usage of a node, by name. Separate from the node, because a pod may be seen before its node (POD-2).
 
@@ -91,7 +95,13 @@ class NodeUse:
     ``evictable``: pods from which preemption may choose.
     """
 
-    allocated: Tally = field(default_factory=Tally)
-    occupied: Tally = field(default_factory=Tally)
-    pods: set[PodUid] = field(default_factory=set)
-    evictable: Evictable = field(default_factory=Evictable)
+    allocated: Tally
+    occupied: Tally
+    pods: set[PodUid]
+    evictable: Evictable
+
+    def __init__(self) -> None:
+        self.allocated = Tally()
+        self.occupied = Tally()
+        self.pods = set()
+        self.evictable = Evictable()

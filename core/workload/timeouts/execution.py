@@ -38,30 +38,42 @@ class ExecutionRecord(NamedTuple):
     through: float | None = None
 
 
-@dataclass(slots=True)
+@dataclass(init=False, slots=True)
 class Execution:
     """Time-out of an application that runs, or did."""
 
     #: End of its time, in seconds since the epoch; None while nothing limits it.
-    ends: float | None = None
+    ends: float | None
     #: Time that its originator asked for, in seconds; the shortest of all that it ever named. None for none.
-    asked: float | None = None
+    asked: float | None
     #: Creation of its youngest pod when its time was over, in seconds since the epoch; None before that.
-    through: float | None = None
+    through: float | None
     #: True once an Event has warned that the end is near.
-    warned: bool = False
+    warned: bool
     #: True once an Event has told that the annotation cannot be read.
-    complained: bool = False
+    complained: bool
     #: Time of the last Event about a shorter time, in seconds since the epoch; None if there was none.
-    shortened_at: float | None = None
+    shortened_at: float | None
     #: Pods on which the record is being written, and the record. None if nothing is.
-    writing: tuple[tuple[PodUid, ...], ExecutionRecord] | None = None
+    writing: tuple[tuple[PodUid, ...], ExecutionRecord] | None
     #: Time at which the write is repeated, in seconds since the epoch; None if nothing is being written.
-    write_at: float | None = None
+    write_at: float | None
     #: Number of writes in a row that were not confirmed.
-    unconfirmed: int = 0
+    unconfirmed: int
     #: Record that a pod is known to carry; None for none.
-    confirmed: ExecutionRecord | None = None
+    confirmed: ExecutionRecord | None
+
+    def __init__(self) -> None:
+        self.ends = None
+        self.asked = None
+        self.through = None
+        self.warned = False
+        self.complained = False
+        self.shortened_at = None
+        self.writing = None
+        self.write_at = None
+        self.unconfirmed = 0
+        self.confirmed = None
 
     @property
     def is_blank(self) -> bool:

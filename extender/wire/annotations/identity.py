@@ -1,10 +1,11 @@
 """User and user groups of a pod, from its annotation (ID-1). Input may be hostile."""
 
 import json
+from typing import Final
 
 from core.queues.users.identity import UNKNOWN_IDENTITY, Identity
 
-LONGEST = 256 * 1024
+LONGEST: Final = 256 * 1024
 
 
 def identity_from(annotation: str | None) -> Identity:

@@ -7,6 +7,7 @@ an accepted list is sent back unchanged.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -37,21 +38,27 @@ class BadBody(PaddockError):
     """An invalid request body. The text names all of its errors."""
 
 
-_NULL = b"null"
-_NO_POD = "body has no Pod"
+_NULL: Final = b"null"
+_NO_POD: Final = "body has no Pod"
 
 # A body that is nested too deeply for the decoder is invalid as well.
-_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class NodeRequest:
     """A filter or prioritize call. Exactly one of its two node lists is not None, as raw JSON."""
 
-    pod: PodHead
-    body: bytes
-    names: bytes | None
-    nodes: bytes | None
+    pod: Final[PodHead]
+    body: Final[bytes]
+    names: Final[bytes | None]
+    nodes: Final[bytes | None]
+
+    def __init__(self, pod: PodHead, body: bytes, names: bytes | None, nodes: bytes | None) -> None:
+        self.pod = pod
+        self.body = body
+        self.names = names
+        self.nodes = nodes
 
     @property
     def offered(self) -> int:
@@ -88,14 +95,20 @@ class PreemptRequest:
     victims: Mapping[str, Victims]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, slots=True)
 class BindRequest:
     """A bind call, with valid names."""
 
-    name: str
-    namespace: str
-    uid: str
-    node: str
+    name: Final[str]
+    namespace: Final[str]
+    uid: Final[str]
+    node: Final[str]
+
+    def __init__(self, name: str, namespace: str, uid: str, node: str) -> None:
+        self.name = name
+        self.namespace = namespace
+        self.uid = uid
+        self.node = node
 
 
 def node_request_from(body: bytes) -> NodeRequest:
@@ -256,9 +269,9 @@ def _full_victims(raw: bytes) -> dict[str, Victims]:
 
 # -- answers -------------------------------------------------------------------------------------------
 
-NO_PRIORITIES = b"[]"
-NO_PREEMPTION = b"{}"
-BOUND = b"{}"
+NO_PRIORITIES: Final = b"[]"
+NO_PREEMPTION: Final = b"{}"
+BOUND: Final = b"{}"
 
 
 def priorities(bands: Iterable[tuple[int, Sequence[NodeName]]]) -> bytes:

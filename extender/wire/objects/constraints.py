@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import Final
 
 from core.ids import NO_NODE, NodeName
 from core.workload.daemon_set import Controller
@@ -26,7 +27,7 @@ from extender.wire.objects.pod import (
     SpreadConstraint,
 )
 
-_MOST_LISTED = 8 * MOST_WEIGHED
+_MOST_LISTED: Final = 8 * MOST_WEIGHED
 """Terms, expressions, labels and tolerations of a pod that are compared for equality, at most."""
 
 

@@ -112,7 +112,8 @@ class Index:
             return
         info.methods[node.name] = node
         if node.name == "__init__":
-            info.fields |= self._assigned_in(node, info.module)
+            # What the class says of its fields counts.
+            info.fields = self._assigned_in(node, info.module) | info.fields
 
     def _assigned_in(self, init: ast.FunctionDef | ast.AsyncFunctionDef, module: Parsed) -> dict[str, Kind]:
         """Fields that ``__init__`` sets, with their types by annotation, parameter or assigned class."""
@@ -175,6 +176,8 @@ class Index:
         if isinstance(node, ast.BinOp):
             left, right = self.kind(node.left, module), self.kind(node.right, module)
             return right if left.name in ("", "None") else left
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "Final":
+            return self.kind(node.slice, module)
         if isinstance(node, ast.Subscript):
             inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             return Kind(self.kind(node.value, module).name, tuple(self.kind(each, module) for each in inner))
@@ -238,6 +241,10 @@ _FIXED = frozenset({"NamedTuple", "Enum", "StrEnum", "IntEnum", "Protocol", "tup
 
 
 def _is_frozen(node: ast.ClassDef) -> bool:
+    """True if no field can be written: the dataclass is frozen, or each field is final."""
+    fields = [each.annotation for each in node.body if isinstance(each, ast.AnnAssign)]
+    if fields and all(ast.unparse(each).startswith("Final[") for each in fields):
+        return True
     return any(
         isinstance(call, ast.Call)
         and any(

@@ -93,7 +93,7 @@ def _as_before(rule: Rule, state: State, record: PodRecord) -> Charge | None:
     charge, progress = rule(state, record), progress_of(state, record)
     if charge is None or progress is None or not record.facts.replaces:
         return charge
-    return charge._replace(size=progress.group.size)
+    return replace(charge, size=progress.group.size)
 
 
 def _made_again(rule: Rule, state: State, record: PodRecord) -> Iterator[None]:
@@ -132,7 +132,7 @@ def _large_if_broken(rule: Rule, state: State, record: PodRecord) -> Any:
 
 def has_started(rule: Rule, headroom: Any, chain: Any, claimant: Any, *args: Any, **more: Any) -> Any:
     """No limit on applications holds any of them."""
-    return rule(headroom, chain, claimant._replace(started=True), *args, **more)
+    return rule(headroom, chain, replace(claimant, started=True), *args, **more)
 
 
 def _without_labels(rule: Rule, *args: Any, **more: Any) -> Any:

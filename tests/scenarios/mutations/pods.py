@@ -25,7 +25,7 @@ def _free_while_deleting(rule: Rule, state: State, record: PodRecord) -> Charge 
 def _unreserved(rule: Rule, state: State, record: PodRecord) -> Charge | None:
     charge: Charge | None = rule(state, record)
     if charge is not None and charge.held is Held.RESERVED:
-        return charge._replace(held=Held.PENDING)
+        return replace(charge, held=Held.PENDING)
     return charge
 
 
@@ -33,14 +33,14 @@ def _late(rule: Rule, state: State, record: PodRecord) -> Charge | None:
     """Only the state in the API counts."""
     charge: Charge | None = rule(state, record)
     if charge is not None and charge.held is Held.ALLOCATED and not record.facts.node:
-        return charge._replace(held=Held.PENDING)
+        return replace(charge, held=Held.PENDING)
     return charge
 
 
 def _first_size(rule: Rule, state: State, record: PodRecord) -> Charge | None:
     charge: Charge | None = rule(state, record)
     known = state.usage.charges.get(record.uid)
-    return charge._replace(size=known.size) if charge is not None and known is not None else charge
+    return replace(charge, size=known.size) if charge is not None and known is not None else charge
 
 
 def _no_init_containers(rule: Rule, pod: Any) -> Resource:

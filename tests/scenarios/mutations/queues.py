@@ -191,7 +191,7 @@ QUEUES: dict[str, Mutate] = {
     "limit-of-a-group": answering("limit_of_group", None),
     "limit-of-a-user": answering("limit_of_user", None),
     "limit-of-another-user-does-not-hold-mine": replaced(
-        "limits_of_claimant", lambda rule, claimant, path: rule(claimant._replace(user="everybody"), path)
+        "limits_of_claimant", lambda rule, claimant, path: rule(replace(claimant, user="everybody"), path)
     ),
     "limit-of-applications": replaced("room_for_ask", has_started),
     "namespace-quota": answering("namespace_quota", None),

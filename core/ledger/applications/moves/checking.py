@@ -1,7 +1,7 @@
 """Checks of an application that is to be moved to another leaf (ACT-31, ACT-32)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from core.ids import RECOVERY_QUEUE
@@ -144,4 +144,4 @@ def usage_of(state: State, application: Application, target: Queue) -> MovingUsa
             size.add(charge.size)
     group = state.config.limits.group_for(target.paths, application.groups or ())
     before = application.claimant
-    return MovingUsage(before, before._replace(group=group), Resource.sum_of(size), application.started)
+    return MovingUsage(before, replace(before, group=group), Resource.sum_of(size), application.started)

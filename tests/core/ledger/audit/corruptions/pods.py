@@ -1,7 +1,7 @@
 """Corruptions of indexes of pods. No tests."""
 
 from core.ids import PodUid
-from core.ledger.pods.record import NO_DAEMON_SET
+from core.ledger.pods.parts import NO_DAEMON_SET
 from core.ledger.state.state import State
 from core.ledger.touched import touch
 from core.workload.daemon_set import DaemonSetKey

@@ -1,6 +1,7 @@
 """Corruptions of usage, nodes and free capacity. No tests."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from core.ids import NodeName, PodUid, QueuePath
 from core.ledger.pods.record import Charge, Held
@@ -24,7 +25,7 @@ def _lost_charge(state: State) -> None:
 
 def _wrong_charge(state: State) -> None:
     uid = PodUid("uid-bound")
-    state.usage.charges[uid] = state.usage.charges[uid]._replace(size=ONE)
+    state.usage.charges[uid] = replace(state.usage.charges[uid], size=ONE)
 
 
 def _wrong_verdict(state: State) -> None:
