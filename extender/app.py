@@ -11,6 +11,7 @@ from typing import Any
 
 from core.ledger import events as on
 from core.ledger.effects import EndWait, PostEvent, ResolveGroups
+from core.ledger.ledger import Ledger
 from extender.administration import Administration
 from extender.auditing import Auditing
 from extender.checking.verdict import validation_of
@@ -20,8 +21,9 @@ from extender.engine.engine import CLEAN_EVERY, Engine
 from extender.engine.outward import Outward
 from extender.first_queues import FirstQueues
 from extender.front_door import DoorPlaces, FrontDoor
-from extender.host.clocks import call_later, clock_of_host, every, steady_clock
+from extender.host.clocks import call_later, clock_of_host, every
 from extender.host.garbage_collector import Pace, freeze_survivors, unfreeze
+from extender.host.steady_clock import steady_clock
 from extender.host.user_groups import HostGroups
 from extender.http.access.mutual_tls import MutualTls
 from extender.http.door import Door
@@ -94,8 +96,9 @@ class App:
         self._journal = Journal()
         self._configured = asyncio.Event()
         self.synced = asyncio.Event()
+        ledger = Ledger()
         self.metrics = Metrics(
-            lambda: self.engine.view,
+            ledger.current_view,
             Exported(
                 leads=lambda: self._leadership.held,
                 queue_names=lambda: self.configuration.settings.metrics_queue_names,
@@ -104,16 +107,9 @@ class App:
             ),
         )
         self._preemptions = RecentPlans()
+        decisions = DecisionLog(call_later)
         witness = RestWitness(
-            DecisionWitness(
-                self._journal,
-                log,
-                DecisionLog(call_later),
-                self.metrics,
-                self._preemptions,
-                clock=self._clock,
-            ),
-            lambda: self._rest,
+            DecisionWitness(self._journal, log, decisions, self.metrics, self._preemptions, clock=self._clock)
         )
         self.engine = Engine(
             Outward(
@@ -122,8 +118,9 @@ class App:
                 self._perform,
                 witness,
                 lambda: self._leadership.held,
-                lambda uids, now: self._rest.settled(uids, now),
-            )
+                witness.settled,
+            ),
+            ledger,
         )
         self.configuration = LiveConfiguration(
             self.engine,
@@ -153,7 +150,7 @@ class App:
             client,
             learn=self.engine.learn,
             may_act=lambda: self._leadership.held,
-            count=lambda effect, outcome: self.metrics.effects.labels(effect, outcome).inc(),
+            count=self.metrics.effected,
             report=self._reporting.failed,
             placeholders=lambda: self.configuration.settings.placeholders,
             calls=lambda: self.engine.calls,
@@ -220,6 +217,7 @@ class App:
             on_bug=self._on_bug,
             log_level=self._options.log_level,
         )
+        witness.rest = self._rest.reports
         self._explanations = Explanations(
             self.engine,
             story=self._journal.story,
@@ -234,7 +232,7 @@ class App:
             endpoints=self._endpoints,
             explanations=self._explanations,
             administered=self._administration.endpoints,
-            webhook=webhook_of(lambda: self.engine.view, self._offers, options.namespace),
+            webhook=webhook_of(self.engine.current_view, self._offers, options.namespace),
             settings=lambda: self.configuration.settings,
             configured=self._configured,
             places=options.door or DoorPlaces(namespace=options.namespace),

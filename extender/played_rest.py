@@ -63,8 +63,8 @@ class PlayedRest:
         )
         wake = service.memory.ring.on_added
         service.memory.ring.on_added = lambda: self._on_loop(wake)
-        life.witness = RestWitness(witness, lambda: service)
-        life.outward.settled = service.settled
+        life.witness = RestWitness(witness, service.reports)
+        life.outward.settled = service.reports.settled
         self._service = service
         self.pass_time()
 

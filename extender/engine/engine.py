@@ -24,6 +24,7 @@ from core.decisions.scoring import decide_scores
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
+from core.ledger.view import LedgerView
 from core.workload.managed import is_managed
 from core.workload.pod import PodFacts
 from core.workload.timeouts.execution import SKEW_ALLOWED
@@ -59,6 +60,10 @@ class Engine:
             outward.witness,
             outward.acts,
         )
+
+    def current_view(self) -> LedgerView:
+        """Return `view`, for code that asks for it each time."""
+        return self.view
 
     @property
     def now(self) -> float:
@@ -133,7 +138,7 @@ class Engine:
         if record is not None and record.placement.waits_bind:
             self.learn(on.FilterCalled(uid))
         verdict = decide_admission(self.view, uid, now=self.now, offered=offered)
-        if isinstance(verdict, Admitted | Refused):
+        if isinstance(verdict, (Admitted, Refused)):
             self._learn_all(verdict.events)
         else:
             self.learn(on.FilterCalled(uid))
@@ -166,7 +171,7 @@ class Engine:
     def bind(self, uid: PodUid, node: NodeName) -> Binding:
         """Decide whether a Binding may be posted. If so, the pod is charged to the node when this returns."""
         verdict = decide_binding(self.view, uid, node, now=self.now)
-        if isinstance(verdict, BindNow | BindWaits | Refused):
+        if isinstance(verdict, (BindNow, BindWaits, Refused)):
             self._learn_all(verdict.events)
         self._report("bind", uid, verdict)
         return verdict

@@ -1,14 +1,8 @@
-"""Clocks of the host, for the ledger and for Leases, and calls after a time."""
+"""Clock of the host for Leases, and calls after a time."""
 
 import asyncio
 import time
 from collections.abc import Callable
-
-
-def steady_clock() -> Callable[[], float]:
-    """A clock of seconds since the epoch that is monotonic even if the wall clock is changed."""
-    offset = time.time() - time.monotonic()
-    return lambda: time.monotonic() + offset
 
 
 def clock_of_host() -> float:

@@ -4,7 +4,7 @@ import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
 import msgspec
 import structlog
@@ -14,7 +14,7 @@ from extender.telemetry.decided import Decided
 
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 
-FLUSH_DELAY = 0.05
+FLUSH_DELAY: Final = 0.05
 """Seconds for which a decision's line is held back, so that writing it does not delay the answer."""
 
 Logger = structlog.typing.FilteringBoundLogger
@@ -45,7 +45,7 @@ def configure_logs(stream: TextIO | None = None, *, debug: bool = False) -> Logg
     return logger
 
 
-PODS = 20_000
+PODS: Final = 20_000
 """Pods whose verdicts are stored, at most. The pods with the oldest verdicts are dropped first."""
 
 
@@ -87,6 +87,8 @@ class DecisionLog:
         self._later = later
         self._stream = stream
         self._waiting: list[tuple[float, Decided]] = []
+        # Most lines are of the same second as the line before, whose text is kept.
+        self._second, self._second_text = -1, ""
 
     def add(self, line: Decided, *, now: float) -> None:
         """Add a line. ``now``: seconds since the epoch."""
@@ -99,8 +101,19 @@ class DecisionLog:
         # Standard output may be replaced while Paddock runs, so it is looked up each time.
         waiting, self._waiting = self._waiting, []
         for at, line in waiting:
-            line.timestamp = datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")
-        text = b"".join(_encode(line) + b"\n" for _, line in waiting).decode()
+            line.timestamp = self._timestamp(at)
+        text = b"".join([_encode(line) + b"\n" for _, line in waiting]).decode()
         stream = self._stream or sys.stdout
         stream.write(text)
         stream.flush()
+
+    def _timestamp(self, at: float) -> str:
+        """Text of a time in UTC, with microseconds (RFC 3339)."""
+        second = int(at)
+        microseconds = round((at - second) * 1_000_000)
+        if microseconds == 1_000_000:
+            second, microseconds = second + 1, 0
+        if second != self._second:
+            self._second = second
+            self._second_text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+        return f"{self._second_text}.{microseconds:06d}+00:00"

@@ -67,6 +67,8 @@ class Metrics:
     def __init__(self, view: Callable[[], LedgerView], exported: Exported | None = None) -> None:
         self._view = view
         self._exported = exported = exported or Exported()
+        #: Called before each scrape, for what is counted elsewhere until then.
+        self.before_scrapes: list[Callable[[], None]] = []
         self.registry = CollectorRegistry()
         self._ledger_registry = CollectorRegistry()
         self._numbers, self._texts = LedgerNumbers(), QueueTexts()
@@ -94,6 +96,8 @@ class Metrics:
         self.effects = Counter(
             "paddock_effects", "Effects by outcome", ["effect", "outcome"], registry=registry
         )
+        #: Series by effect and outcome. They are stored for the same reason.
+        self._effects: dict[tuple[str, str], Counter] = {}
         self.plans = Counter("paddock_preemption_plans", "Plans by kind", ["kind"], registry=registry)
         self.refusals = Counter(
             "paddock_preemption_refusals", "Plans that were stopped, by law", ["law"], registry=registry
@@ -205,6 +209,13 @@ class Metrics:
             self.faults.labels(verb, fault).inc()
             self.yunikorn.totals.pods["error"] += 1
 
+    def effected(self, effect: str, outcome: str) -> None:
+        """Count an effect."""
+        counter = self._effects.get((effect, outcome))
+        if counter is None:
+            counter = self._effects[effect, outcome] = self.effects.labels(effect, outcome)
+        counter.inc()
+
     def exposition(self) -> bytes:
         """Return all series in the text format."""
         return b"".join(self.pieces())
@@ -215,6 +226,8 @@ class Metrics:
         A standby exports only series about itself. All samples of one queue belong to the same moment, but
         those of two queues may not.
         """
+        for count in self.before_scrapes:
+            count()
         yield from _written(self.registry)
         if self._exported.leads():
             view = self._view()

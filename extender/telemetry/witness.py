@@ -2,8 +2,7 @@
 
 import logging
 from collections.abc import Callable
-
-from prometheus_client import Counter
+from typing import Final
 
 from core.decisions.decision import Ignored
 from core.decisions.preemption.judging import Breach
@@ -21,7 +20,7 @@ from extender.views.journal import Journal
 from extender.views.recent_plans import RecentPlans
 from extender.views.story import described
 
-_NOTED = frozenset(
+_NOTED: Final = frozenset(
     {
         on.CycleDue,
         on.PodObserved,
@@ -34,7 +33,7 @@ _NOTED = frozenset(
 )
 """Types of the events that are noted."""
 
-_EVICTED = {
+_EVICTED: Final = {
     EvictionOutcome.DONE: "eviction begun",
     EvictionOutcome.BUDGET: "not evicted: a disruption budget forbids it",
     EvictionOutcome.NOT_FOUND: "not evicted: gone already",
@@ -64,11 +63,12 @@ class DecisionWitness:
         self._preemptions = preemptions
         self._log = log
         self._decisions = decisions
-        self._counters: dict[tuple[str, str], Counter] = {}
+        self._uncounted: dict[tuple[str, str], int] = {}
         self._metrics = metrics
         self._clock = clock
         self._verdicts = LastVerdicts()
         self._logs_repetitions = log.is_enabled_for(logging.DEBUG)
+        metrics.before_scrapes.append(self._count_decisions)
 
     def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None:
         """Count a decision, log it, and add it to the pod's story."""
@@ -77,7 +77,7 @@ class DecisionWitness:
                 self._metrics.foreign.inc()
             return
         code, detail = described(verdict)
-        self._counter(verb, code).inc()
+        self._count(verb, code)
         facts = record.facts
         self._journal.note(facts.uid, f"{verb}: {code}", detail, now=now)
         # Scores differ between calls, so only the code counts.
@@ -91,12 +91,19 @@ class DecisionWitness:
             now=now,
         )
 
-    def _counter(self, verb: str, code: str) -> Counter:
-        """Return the series of a verb and a code. It is stored, since finding it costs more than counting."""
-        counter = self._counters.get((verb, code))
-        if counter is None:
-            counter = self._counters[verb, code] = self._metrics.decisions.labels(verb, code)
-        return counter
+    def _count(self, verb: str, code: str) -> None:
+        """Count a decision. The series gets it with the next scrape, since each addition to it costs more."""
+        key = verb, code
+        known = self._uncounted.get(key)
+        if known is None:
+            # From the first decision on the series has a sample, with the time of its creation.
+            self._metrics.decisions.labels(verb, code)
+        self._uncounted[key] = 1 if known is None else known + 1
+
+    def _count_decisions(self) -> None:
+        for (verb, code), count in self._uncounted.items():
+            self._metrics.decisions.labels(verb, code).inc(count)
+            self._uncounted[verb, code] = 0
 
     def learned(self, event: on.Event, *, now: float) -> None:
         """Count an event, and add it to the pod's story.
@@ -106,26 +113,24 @@ class DecisionWitness:
         self._metrics.yunikorn.learned(event)
         if type(event) not in _NOTED:
             return
-        match event:
-            case on.CycleDue():
-                if self._clock is not None:
-                    self._metrics.yunikorn.calls.sliced(max(0.0, self._clock() - now))
-            case on.PodObserved(pod):
-                what = f"bound to {pod.node}" if pod.node else "seen, pending"
-                self._note(pod.uid, f"{what}, leaving" if pod.deleting else what, now)
-            case on.PodDeleted(uid):
-                self._verdicts.drop(uid)
-                self._note(uid, "gone", now)
-            case on.PodBound(uid, node):
-                self._note(uid, f"binding posted for {node}", now)
-            case on.BindFailed(uid, certain):
-                self._note(uid, "binding failed" if certain else "binding lost", now)
-            case on.PodWoken(uid, reached):
-                self._note(uid, "woken" if reached else "not woken", now)
-            case on.PodEvicted(uid, outcome):
-                self._note(uid, _EVICTED[outcome], now)
-            case _:
-                pass
+        if isinstance(event, on.CycleDue):
+            if self._clock is not None:
+                self._metrics.yunikorn.calls.sliced(max(0.0, self._clock() - now))
+        elif isinstance(event, on.PodObserved):
+            pod = event.pod
+            what = f"bound to {pod.node}" if pod.node else "seen, pending"
+            self._note(pod.uid, f"{what}, leaving" if pod.deleting else what, now)
+        elif isinstance(event, on.PodDeleted):
+            self._verdicts.drop(event.uid)
+            self._note(event.uid, "gone", now)
+        elif isinstance(event, on.PodBound):
+            self._note(event.uid, f"binding posted for {event.node}", now)
+        elif isinstance(event, on.PodWoken):
+            self._note(event.uid, "woken" if event.reached else "not woken", now)
+        elif isinstance(event, on.BindFailed):
+            self._note(event.uid, "binding failed" if event.certain else "binding lost", now)
+        elif isinstance(event, on.PodEvicted):
+            self._note(event.uid, _EVICTED[event.outcome], now)
 
     def _note(self, uid: PodUid, what: str, now: float) -> None:
         self._journal.note(uid, what, now=now)

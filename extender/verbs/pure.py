@@ -87,10 +87,11 @@ class PureVerbs:
         verdict = self._engine.admit(PodUid(request.pod.metadata.uid), request.node_names)
         if isinstance(verdict, Admitted):
             self.nodes_taken = request.offered or len(self._engine.view.nodes)
+            if verdict.besides:
+                return v1.accepted_besides(request, frozenset(verdict.besides), NODE_RESERVED.text)
+            return v1.accepted(request)
         match verdict:
-            case Admitted(_, besides) if besides:
-                return v1.accepted_besides(request, frozenset(besides), NODE_RESERVED.text)
-            case Admitted() | Ignored():
+            case Ignored():
                 return v1.accepted(request)
             case Refused(Refusal(Code.NODE_RESERVED), refusal, _):
                 # Only the offered nodes are reserved. Other nodes were rejected for other reasons.

@@ -2,29 +2,28 @@
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from functools import lru_cache
+from sys import intern
+from typing import Final
 
 from core.ids import PodUid
 from extender.views.story_line import StoryLine
 
-PODS = 20_000
+PODS: Final = 20_000
 """Pods with a story."""
 
-LINES = 40
+LINES: Final = 40
 """Lines of a story."""
 
-BYTES = 64 * 2**20
+BYTES: Final = 64 * 2**20
 """Bytes of all stories together. The stories with the oldest last line are dropped first."""
 
-TEXT = 1_000
+TEXT: Final = 1_000
 """Characters of a line. A longer one is cut."""
 
 # Bytes of a story without lines, and of a line without characters, including references to it.
 _STORY, _LINE = 400, 272
 # Bytes of each character of a line with one that is not ASCII, at most.
-_WIDE = 4
-# Most lines have texts that occurred before. Equal texts share an object.
-_SHARED = 4096
+_WIDE: Final = 4
 
 
 class Journal:
@@ -50,22 +49,22 @@ class Journal:
 
     def note(self, uid: PodUid, what: str, detail: str = "", *, now: float) -> None:
         """Add a line to a pod's story. ``now``: seconds since the epoch."""
-        what, detail = _shared(what[:TEXT]), _shared(detail[:TEXT]) if detail else ""
+        # Most texts are those of other lines as well, so equal texts share an object.
+        what, detail = intern(what[:TEXT]), intern(detail[:TEXT]) if detail else ""
         story = self._stories.get(uid)
         if story is None:
             story = self._stories[uid] = []
             self._bytes += _STORY
         else:
             self._stories.move_to_end(uid)
-        times = 1
-        if story and (story[-1].what, story[-1].detail) == (what, detail):
-            times = story[-1].times + 1
+        times, last = 1, story[-1] if story else None
+        if last is not None and last.what == what and last.detail == detail:
+            times = last.times + 1
             self._drop(story, -1)
         elif len(story) == self._lines:
             self._drop(story, 0)
-        line = StoryLine(now, what, detail, times)
-        story.append(line)
-        self._bytes += _bytes_of(line)
+        story.append(StoryLine(now, what, detail, times))
+        self._bytes += _bytes_of(what, detail)
         if len(self._stories) > self._pods or self._bytes > self._limit:
             self._shorten()
 
@@ -74,21 +73,16 @@ class Journal:
         return tuple(self._stories.get(uid, ()))
 
     def _drop(self, story: list[StoryLine], at: int) -> None:
-        self._bytes -= _bytes_of(story.pop(at))
+        line = story.pop(at)
+        self._bytes -= _bytes_of(line.what, line.detail)
 
     def _shorten(self) -> None:
         while len(self._stories) > 1 and (len(self._stories) > self._pods or self._bytes > self._limit):
             _, story = self._stories.popitem(last=False)
-            self._bytes -= _STORY + sum(_bytes_of(line) for line in story)
+            self._bytes -= _STORY + sum(_bytes_of(line.what, line.detail) for line in story)
 
 
-def _bytes_of(line: StoryLine) -> int:
+def _bytes_of(what: str, detail: str) -> int:
     """Memory of a line, at most."""
-    wide = 1 if line.what.isascii() and line.detail.isascii() else _WIDE
-    return _LINE + wide * (len(line.what) + len(line.detail))
-
-
-@lru_cache(_SHARED)
-def _shared(text: str) -> str:
-    """Shared object for equal recent texts."""
-    return text
+    wide = 1 if what.isascii() and detail.isascii() else _WIDE
+    return _LINE + wide * (len(what) + len(detail))

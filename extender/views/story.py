@@ -201,9 +201,11 @@ def _stamp(at: float) -> str:
 
 def described(verdict: object) -> tuple[str, str]:
     """Code and detail of a verdict, for people. There are only a few codes."""
+    if isinstance(verdict, Admitted):
+        return "Admitted", ""
+    if isinstance(verdict, BindNow):
+        return "Binding", ""
     match verdict:
-        case Admitted():
-            return "Admitted", ""
         case Refused(refusal, _, _) | Vetoed(refusal):
             return refusal.code.value, refusal.text
         case Offered(plan):
@@ -211,8 +213,6 @@ def described(verdict: object) -> tuple[str, str]:
             return "Offered", f"on {plan.node}: {names}"
         case Withheld():
             return "Withheld", "no plan of its queue's is due"
-        case BindNow():
-            return "Binding", ""
         case BindWaits():
             return "WaitingForGroup", "its Binding waits for the others of its pod group"
         case BoundAlready():

@@ -6,14 +6,10 @@ import sys
 import threading
 import traceback
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.ids import PodUid
-from core.ledger import events as on
-from core.ledger.audit.drift import Drift
-from core.ledger.pods.record import PodRecord
 from extender.configuration.reload import LiveConfiguration
 from extender.configuration.rest_settings import RestSettings, rest_settings_from
 from extender.engine.engine import Engine
@@ -21,6 +17,7 @@ from extender.http.endpoints import ANY_METHOD, Endpoint
 from extender.http.rest.answering import Answering, OnBug
 from extender.http.rest.bodies import Bodies
 from extender.http.rest.pace import in_rounds, in_slices
+from extender.http.rest.reports import Reports
 from extender.http.rest.streams import Streams
 from extender.rest.facts import Facts, InForce, Process
 from extender.rest.history.past import Figures
@@ -75,15 +72,16 @@ class RestService:
         started = clock()
         instance = str(uuid.uuid4())
         self._process = Process(started=started, version=version, arch=platform.machine(), instance=instance)
-        self.memory = RestMemory(lambda: engine.view, instance=instance, started=started)
+        self.memory = RestMemory(engine.current_view, instance=instance, started=started)
         self._recorder = Recorder(
             lambda: engine.view, clock=clock, bound=lambda: configuration.settings.history_max_memory
         )
-        self._rows = StoredRows(self.facts)
+        #: Receiver of what the engine reports.
+        self.reports = Reports(self.memory, StoredRows(self.facts))
         self._asked_at = started
         self._health: Health | None = None
         self._config = InForce()
-        self._bodies = Bodies(lambda: self._rows.version + self._recorder.version)
+        self._bodies = Bodies(lambda: self.reports.rows.version + self._recorder.version)
         self._streams = Streams(self.memory.ring, lambda: self.settings)
         made = router(
             (
@@ -158,28 +156,7 @@ class RestService:
 
     def _rows_asked_for(self) -> StoredRows:
         self._asked_at = self._clock()
-        return self._rows
-
-    # -- reports of the engine -------------------------------------------------------------------------------
-
-    def settled(self, uids: Sequence[PodUid], now: float) -> None:
-        """Record changes of pods whose charges may have changed."""
-        self._rows.settled(uids)
-        self.memory.settled(uids, now)
-
-    def decided(self, record: PodRecord, verdict: object, *, now: float) -> None:
-        """Record the decision of a verb on a pod."""
-        self._rows.decided(record.uid)
-        self.memory.decided(record, verdict, now=now)
-
-    def learned(self, event: on.Event, *, now: float) -> None:
-        """Record an event that the ledger has applied."""
-        self._rows.learned(event)
-        self.memory.learned(event, now=now)
-
-    def drifted(self, drifts: Sequence[Drift]) -> None:
-        """Record the differences that an audit found."""
-        self.memory.drifted(drifts)
+        return self.reports.rows
 
     # -- running ---------------------------------------------------------------------------------------------
 
@@ -191,8 +168,8 @@ class RestService:
         self.memory.pass_time(now=now)
         if now - self._asked_at > UNUSED and not self._bodies.making:
             self._asked_at = now
-            in_rounds(self._rows.dropped())
-            self._rows = StoredRows(self.facts, version=self._rows.version + 1)
+            in_rounds(self.reports.rows.dropped())
+            self.reports.rows = StoredRows(self.facts, version=self.reports.rows.version + 1)
             self._bodies.forget()
 
     @property

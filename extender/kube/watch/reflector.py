@@ -9,7 +9,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -22,14 +22,13 @@ from extender.kube.connection.api import (
     ObjectMeta,
     TooMany,
     Transport,
-    error_from,
 )
-from extender.kube.watch.pages import Page, event_from, identified_from, page_from
+from extender.kube.watch.lines import Sink, WatchLines
+from extender.kube.watch.pages import Page, identified_from, page_from
 from extender.kube.watch.reporting import Reporter, Silence
 from extender.kube.watch.sieve import Sieve
 
 T = TypeVar("T")
-T_contra = TypeVar("T_contra", contravariant=True)
 
 PAGE_SIZE = 500
 """Items of a page."""
@@ -50,27 +49,6 @@ _HEALTHY_AFTER = 0.5
 # So many refusals in a row, other than 410, may be due to the version itself. An etcd that was restored from
 # a backup counts from an older one. A list costs more than a watch, so the first refusal does not cause one.
 _REFUSALS_BEFORE_LIST = 3
-
-
-class Sink(Protocol[T_contra]):
-    """Receiver of items, under the reflector's keys.
-
-    Its methods run on the event loop and must be short. An exception ends the reflector.
-    """
-
-    def on_changed(self, item: T_contra, /) -> None:
-        """Take an item that is new or has changed. It may be equal to the last one."""
-
-    def on_deleted(self, key: str, /) -> None:
-        """Take the deletion of an item."""
-
-    def on_listed(self, keys: frozenset[str], /) -> None:
-        """Take the keys of a complete list, after its items. Any other known item has been deleted."""
-
-
-_STARTS = tuple(
-    (f'{{"type":"{kind}","object":'.encode(), kind) for kind in ("MODIFIED", "ADDED", "DELETED", "BOOKMARK")
-)
 
 
 class Reflector(Generic[T]):
@@ -118,8 +96,6 @@ class Reflector(Generic[T]):
         self.last_heard: float | None = None
         #: Lists that began after the first complete one.
         self.relists = 0
-        #: Changes that watches have reported.
-        self.events = 0
         self._client = client
         self._path = path
         self._params = dict(params or {})
@@ -144,6 +120,14 @@ class Reflector(Generic[T]):
         self._broken = False
         self._failures = 0
         self._watches = 0
+        self._lines = WatchLines(
+            self.kind, decode=decode, key=key, sink=sink, reporter=self._reporter, sieve=sieve
+        )
+
+    @property
+    def events(self) -> int:
+        """Number of changes that watches have reported."""
+        return self._lines.events
 
     @property
     def restarts(self) -> int:
@@ -306,59 +290,12 @@ class Reflector(Generic[T]):
 
     def take(self, line: bytes) -> None:
         """Take a line of a watch. Raises `KubeError` if the watch cannot continue."""
-        kind, raw, meta = self._parts_of(line)
-        if kind == "ERROR":
-            raise error_from(0, raw)
-        if kind != "BOOKMARK":
-            self._on_event(kind, raw, meta)
-        if meta.resource_version:
-            self._version = meta.resource_version
-            self._check_for_mark()
+        version = self._lines.take(line)
+        if version:
+            self._version = version
+            if self._mark:
+                self._check_for_mark()
         self.error = ""
-
-    def _parts_of(self, line: bytes) -> tuple[str, bytes, ObjectMeta]:
-        """Type, object and metadata of a line. Raises `MalformedAnswer` for invalid JSON."""
-        for start, kind in _STARTS:
-            if line.startswith(start) and line.endswith(b"}"):
-                # In the API server's own form. Reading the metadata checks the whole object.
-                raw = line[len(start) : -1]
-                meta = self._meta_of(raw)
-                if meta is not None:
-                    return kind, raw, meta
-        try:
-            event = event_from(line)
-        except ValueError as error:
-            raise MalformedAnswer(f"watch of {self.kind}: {error}") from error
-        raw = bytes(event.object)
-        return event.type, raw, self._meta_of(raw) or ObjectMeta()
-
-    def _meta_of(self, raw: bytes) -> ObjectMeta | None:
-        """Metadata of an object, None for invalid metadata."""
-        try:
-            return self._sieve.meta_of(raw) if self._sieve is not None else identified_from(raw).metadata
-        except ValueError:
-            return None
-
-    def _on_event(self, kind: str, raw: bytes, meta: ObjectMeta) -> None:
-        self.events += 1
-        if kind == "DELETED":
-            if not (key := self._key(meta)):
-                # The error causes a list, which shows the deleted item.
-                raise MalformedAnswer(f"a deleted one of {self.kind} cannot be told from others")
-            if self._sieve is not None:
-                self._sieve.drop(key)
-            self._sink.on_deleted(key)
-            return
-        if self._sieve is not None and self._sieve.is_repeat():
-            return
-        try:
-            item = self._decode(raw)
-        except Exception as error:  # noqa: BLE001 one bad object must not hide all others
-            self._reporter.undecodable(self.kind, meta.full_name, f"{type(error).__name__}: {error}")
-        else:
-            self._sink.on_changed(item)
-            if self._sieve is not None:
-                self._sieve.took(item)
 
 
 def _slices(items: Sequence[Any]) -> Iterator[Sequence[Any]]:

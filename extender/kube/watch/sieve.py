@@ -4,7 +4,7 @@ A kubelet writes the status of each of its pods several times. Only a digest of 
 for each pod, so a repetition costs no translation, and no event of the ledger.
 """
 
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 import msgspec
 
@@ -16,7 +16,7 @@ from extender.wire.translate import POD, TERMINAL, pod_from
 
 T_contra = TypeVar("T_contra", contravariant=True)
 
-UNREAD_CONDITIONS = frozenset({"Initialized", "Ready", "ContainersReady", "PodReadyToStartContainers"})
+UNREAD_CONDITIONS: Final = frozenset({"Initialized", "Ready", "ContainersReady", "PodReadyToStartContainers"})
 """Conditions of a pod that Paddock never reads. They change most often."""
 
 _encode = msgspec.json.Encoder().encode

@@ -2,38 +2,50 @@
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import Final
 
 from core.ids import AppId, NodeName, PodUid
 from core.ledger.view import LedgerView
-from core.resource import ZERO, Resource, Tally
+from core.resource import Resource, Tally
 from core.workload.application import Application
 from extender.rest.memory.known import Allocated
 from extender.rest.model.applications import ResourceHistory, Usage
 from extender.rest.projection.counting import Counted, counted_as
 from extender.rest.projection.pods import bound_at
 
-INSTANCE_TYPE = "node.kubernetes.io/instance-type"
-UNKNOWN = "UNKNOWN"
+INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
+UNKNOWN: Final = "UNKNOWN"
 """Instance type of a node without the label."""
 
-ENDED = 10_000
+ENDED: Final = 10_000
 """Number of ended applications that are remembered. The oldest are dropped first."""
 
 
-@dataclass(slots=True)
 class Sums:
-    """Usage sums of one application."""
+    """Usage sums of one application.
 
-    #: Total size of its allocations without placeholders.
-    used: Tally = field(default_factory=Tally)
-    #: Highest ``used`` so far, by resource.
-    peak: Resource = ZERO
-    #: Amounts times seconds, by instance type and resource; of pods that ended by themselves.
-    usage: Usage = field(default_factory=dict)
-    preempted: Usage = field(default_factory=dict)
-    placeholder: Usage = field(default_factory=dict)
+    ``used``: total size of its allocations without placeholders. ``peak``: highest ``used`` so far, by
+    resource. ``usage``, ``preempted`` and ``placeholder``: amounts times seconds, by instance type and
+    resource, of pods that ended by themselves, of victims and of placeholders.
+    """
+
+    __slots__ = ("peak", "placeholder", "preempted", "usage", "used")
+
+    def __init__(self) -> None:
+        self.used = Tally()
+        self.peak: dict[str, int] = {}
+        self.usage: Usage = {}
+        self.preempted: Usage = {}
+        self.placeholder: Usage = {}
+
+    def begin(self, size: Resource) -> None:
+        """Add an allocation that is no placeholder."""
+        self.used.add(size)
+        for name, _ in size.items():
+            used = self.used.get(name)
+            if used > self.peak.get(name, 0):
+                self.peak[name] = used
 
     def end(self, pod: Allocated, *, now: float) -> None:
         """Add an ended pod to the sums of its kind. A pod that was never bound adds nothing."""
@@ -67,7 +79,7 @@ class Allocations:
     def peak(self, application: Application) -> Resource:
         """Return the peak usage of an application, by resource."""
         found = self._of(application)
-        return found.peak if found is not None else Resource({})
+        return Resource(found.peak if found is not None else {})
 
     def history(self, application: Application) -> ResourceHistory:
         """Return the sums by instance type and resource, both sorted."""
@@ -95,14 +107,19 @@ class Allocations:
             del self._pods[uid]
             return
         self._pods[uid] = new
-        sums = self._live.setdefault(new.app, Sums())
+        sums = self._sums_of(new.app)
         if not new.placeholder:
-            sums.used.add(new.size)
-            sums.peak = sums.peak.largest(sums.used)
+            sums.begin(new.size)
+
+    def _sums_of(self, app: AppId) -> Sums:
+        found = self._live.get(app)
+        if found is None:
+            found = self._live[app] = Sums()
+        return found
 
     def _release(self, old: Allocated, new: Allocated | None, now: float) -> None:
         """Subtract an allocation that has ended or changed, such as after a resize."""
-        sums = self._live.setdefault(old.app, Sums())
+        sums = self._sums_of(old.app)
         if not old.placeholder:
             sums.used.subtract(old.size)
         if new is None:
@@ -125,7 +142,7 @@ class Allocations:
 
 def _uses_as_much(old: Allocated, new: Allocated) -> bool:
     """True if an allocation changed in nothing that its application's usage depends on."""
-    return (old.app, old.size, old.placeholder) == (new.app, new.size, new.placeholder)
+    return old.app == new.app and old.size == new.size and old.placeholder == new.placeholder
 
 
 def allocated(view: LedgerView, uid: PodUid) -> Allocated | None:

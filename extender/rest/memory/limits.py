@@ -39,7 +39,7 @@ class LimitRecords:
 
     def decided(self, app: AppId, verdict: object, *, now: float) -> None:
         """Record that an application began or ceased to wait for a limit."""
-        if not isinstance(verdict, Admitted | Refused):
+        if not isinstance(verdict, (Admitted, Refused)):
             return
         held = HELD.get(verdict.refusal.code) if isinstance(verdict, Refused) else None
         old = self._held.pop(app, None)

@@ -5,6 +5,7 @@ The ledger reports after each event which pods it has settled. Some states of ap
 """
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from core.ids import AppId, NodeName, PodUid
 from core.ledger.pods.record import Charge, PodRecord
@@ -18,7 +19,14 @@ from extender.rest.projection.counting import Counted, counted_as
 
 Put = Callable[[EventRecord], None]
 
-RESTLESS = frozenset({AppState.COMPLETING, AppState.STARTING, AppState.FAILING, AppState.RESUMING})
+# Each record names some of these, and mypyc would look them up by name.
+_ADD: Final = Change.ADD
+_REMOVE: Final = Change.REMOVE
+_REQUEST: Final = Counted.REQUEST
+_ALLOCATION: Final = Counted.ALLOCATION
+_FOREIGN: Final = Counted.FOREIGN
+
+RESTLESS: Final = frozenset({AppState.COMPLETING, AppState.STARTING, AppState.FAILING, AppState.RESUMING})
 """States that may end without an event of a pod."""
 
 
@@ -93,37 +101,37 @@ class Recording:
             self._pods[uid] = new
         if old is not None and _left(old, new):
             self._tell_ended(view, uid, old, now)
-            self._tell_usage(old, Change.REMOVE, now)
+            self._tell_usage(old, _REMOVE, now)
         if new is not None and _came(old, new):
             self._tell_begun(uid, new, now)
-            self._tell_usage(new, Change.ADD, now)
+            self._tell_usage(new, _ADD, now)
 
     def _tell_ended(self, view: LedgerView, uid: PodUid, old: KnownPod, now: float) -> None:
         size = old.size
-        if old.counted is Counted.FOREIGN:
+        if old.counted is _FOREIGN:
             self._put(of_node(old.node, Change.SET, Detail.NODE_OCCUPIED, now=now, pod=uid, size=size))
             return
-        allocated = old.counted is Counted.ALLOCATION
+        allocated = old.counted is _ALLOCATION
         if allocated:
-            self._put(of_node(old.node, Change.REMOVE, Detail.NODE_ALLOCATION, now=now, pod=uid, size=size))
+            self._put(of_node(old.node, _REMOVE, Detail.NODE_ALLOCATION, now=now, pod=uid, size=size))
         if old.app is not None:
             detail = _why_ended(view, old) if allocated else _why_cancelled(old)
-            self._put(of_application(old.app, Change.REMOVE, detail, now=now, pod=uid, size=size))
+            self._put(of_application(old.app, _REMOVE, detail, now=now, pod=uid, size=size))
 
     def _tell_begun(self, uid: PodUid, new: KnownPod, now: float) -> None:
         app, node, size = new.app, new.node, new.size
-        if new.counted is Counted.FOREIGN:
+        if new.counted is _FOREIGN:
             self._put(of_node(node, Change.SET, Detail.NODE_OCCUPIED, now=now, pod=uid, size=size))
-        elif app is not None and new.counted is Counted.REQUEST:
-            self._put(of_application(app, Change.ADD, Detail.APP_REQUEST, now=now, pod=uid, size=size))
+        elif app is not None and new.counted is _REQUEST:
+            self._put(of_application(app, _ADD, Detail.APP_REQUEST, now=now, pod=uid, size=size))
         elif app is not None:
-            self._put(of_application(app, Change.ADD, Detail.APP_ALLOCATION, now=now, pod=uid, size=size))
-            self._put(of_node(node, Change.ADD, Detail.NODE_ALLOCATION, now=now, pod=uid, size=size))
+            self._put(of_application(app, _ADD, Detail.APP_ALLOCATION, now=now, pod=uid, size=size))
+            self._put(of_node(node, _ADD, Detail.NODE_ALLOCATION, now=now, pod=uid, size=size))
 
     def _tell_usage(self, pod: KnownPod, change: Change, now: float) -> None:
         """Record the usage of the user and the user group of an allocation's application."""
         known = self._apps.get(pod.app) if pod.app is not None else None
-        if known is None or known.queue is None or pod.counted is not Counted.ALLOCATION:
+        if known is None or known.queue is None or pod.counted is not _ALLOCATION:
             return
         for name, detail in ((known.user, Detail.USER_USAGE), (known.group, Detail.GROUP_USAGE)):
             if name:
@@ -150,11 +158,11 @@ class Recording:
     def _tell_application(self, application: Application, old: KnownApp | None, now: float) -> None:
         app = application.id
         if old is None:
-            self._put(of_application(app, Change.ADD, Detail.APP_NEW, now=now))
+            self._put(of_application(app, _ADD, Detail.APP_NEW, now=now))
         if application.queue is not None and (old is None or old.queue != application.queue):
             if old is not None and old.queue is not None:
-                self._put(of_queue(old.queue, Change.REMOVE, Detail.QUEUE_APP, now=now, app=app.name))
-            self._put(of_queue(application.queue, Change.ADD, Detail.QUEUE_APP, now=now, app=app.name))
+                self._put(of_queue(old.queue, _REMOVE, Detail.QUEUE_APP, now=now, app=app.name))
+            self._put(of_queue(application.queue, _ADD, Detail.QUEUE_APP, now=now, app=app.name))
         if application.group and (old is None or old.group != application.group):
             self._put(of_person(application.group, Change.SET, Detail.APP_OF_GROUP, now=now, about=app.name))
         why = application.refusal.text if application.refusal is not None else ""
@@ -171,8 +179,8 @@ class Recording:
         del self._apps[app]
         self._on_forgotten(app)
         if old.queue is not None:
-            self._put(of_queue(old.queue, Change.REMOVE, Detail.QUEUE_APP, now=now, app=app.name))
-        self._put(of_application(app, Change.REMOVE, Detail.PLAIN, now=now))
+            self._put(of_queue(old.queue, _REMOVE, Detail.QUEUE_APP, now=now, app=app.name))
+        self._put(of_application(app, _REMOVE, Detail.PLAIN, now=now))
 
 
 def _is_as_known(record: PodRecord, charge: Charge | None, old: KnownPod) -> bool:
@@ -205,7 +213,7 @@ def known_pod(record: PodRecord | None, charge: Charge | None) -> KnownPod | Non
         charge,
         counted,
         record.membership.application,
-        charge.node if counted is not Counted.REQUEST else NodeName(""),
+        charge.node if counted is not _REQUEST else NodeName(""),
         charge.size,
         record.preempting,
         bool(record.gang.yields_to),
@@ -221,8 +229,8 @@ def _left(old: KnownPod, new: KnownPod | None) -> bool:
     """True if the old request or allocation has ended. A request that became an allocation has not."""
     if new is None:
         return True
-    if old.counted is Counted.REQUEST:
-        return new.counted is Counted.FOREIGN
+    if old.counted is _REQUEST:
+        return new.counted is _FOREIGN
     return (old.counted, old.node, old.app) != (new.counted, new.node, new.app)
 
 

@@ -1,6 +1,7 @@
 """Event records as values, one for each change (REST-38)."""
 
 from functools import lru_cache
+from typing import Final
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.resource import Limit, Resource
@@ -15,9 +16,15 @@ from extender.rest.model.events import (
 )
 from extender.rest.projection.units import limits, nanoseconds
 
-MESSAGE_BYTES = 1024
+MESSAGE_BYTES: Final = 1024
 
-STATES = {
+_REQUEST: Final = int(EventType.REQUEST)
+_APPLICATION: Final = int(EventType.APPLICATION)
+_NODE: Final = int(EventType.NODE)
+_QUEUE: Final = int(EventType.QUEUE)
+_USER_GROUP: Final = int(EventType.USER_GROUP)
+
+STATES: Final = {
     AppState.REJECTED: Detail.APP_REJECTED,
     AppState.ACCEPTED: Detail.APP_ACCEPTED,
     AppState.STARTING: Detail.APP_STARTING,
@@ -31,7 +38,7 @@ STATES = {
 
 
 def record(
-    kind: EventType,
+    kind: int,
     key: str,
     change: Change,
     detail: Detail,
@@ -41,11 +48,14 @@ def record(
     message: str = "",
     size: Resource | Limit | None = None,
 ) -> EventRecord:
-    """Make a record. ``about``: key of a second object that is involved; ``size``: amounts, or None."""
+    """Make a record. ``kind``: number of an `EventType`.
+
+    ``about``: key of a second object that is involved; ``size``: amounts, or None.
+    """
     return EventRecord(
-        type=int(kind),
+        type=kind,
         object_id=key,
-        message=cut(message),
+        message=cut(message) if message else "",
         timestamp_nano=nanoseconds(now),
         # Plain numbers: msgspec compares with the default by identity, so an enum's 0 would not be left out.
         event_change_type=int(change),
@@ -82,8 +92,7 @@ def of_application(
     size: Resource | None = None,
 ) -> EventRecord:
     """Make a record about an application. ``pod``: the pod that it concerns."""
-    kind = EventType.APPLICATION
-    return record(kind, app.name, change, detail, now=now, about=pod, message=message, size=size)
+    return record(_APPLICATION, app.name, change, detail, now=now, about=pod, message=message, size=size)
 
 
 def of_node(
@@ -97,7 +106,7 @@ def of_node(
     size: Resource | None = None,
 ) -> EventRecord:
     """Make a record about a node. ``pod``: the pod that it concerns."""
-    return record(EventType.NODE, node, change, detail, now=now, about=pod, message=message, size=size)
+    return record(_NODE, node, change, detail, now=now, about=pod, message=message, size=size)
 
 
 def of_queue(
@@ -110,17 +119,16 @@ def of_queue(
     size: Resource | Limit | None = None,
 ) -> EventRecord:
     """Make a record about a queue. ``app``: the application that it concerns."""
-    return record(EventType.QUEUE, queue, change, detail, now=now, about=app, size=size)
+    return record(_QUEUE, queue, change, detail, now=now, about=app, size=size)
 
 
 def of_person(
     name: str, change: Change, detail: Detail, *, now: float, about: str, size: Resource | Limit | None = None
 ) -> EventRecord:
     """Make a record about a user or group. ``about``: path of a queue, or id of an application."""
-    return record(EventType.USER_GROUP, name, change, detail, now=now, about=about, size=size)
+    return record(_USER_GROUP, name, change, detail, now=now, about=about, size=size)
 
 
 def of_request(uid: PodUid, app: AppId, message: str, *, now: float) -> EventRecord:
     """Make a record with the reason why a pod waits."""
-    kind = EventType.REQUEST
-    return record(kind, uid, Change.NONE, Detail.PLAIN, now=now, about=app.name, message=message)
+    return record(_REQUEST, uid, Change.NONE, Detail.PLAIN, now=now, about=app.name, message=message)

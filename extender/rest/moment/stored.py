@@ -130,13 +130,13 @@ class StoredRows:
         if not self._whole:
             return
         if isinstance(event, _OF_ALL) or (
-            isinstance(event, on.ObjectObserved | on.ObjectDeleted | on.ObjectsListed)
+            isinstance(event, (on.ObjectObserved, on.ObjectDeleted, on.ObjectsListed))
             and event.kind is not on.NODES
             and event.kind is not on.BUDGETS
         ):
             self._whole = False
             return
-        if isinstance(event, on.ObjectObserved | on.ObjectDeleted | on.ObjectsListed):
+        if isinstance(event, (on.ObjectObserved, on.ObjectDeleted, on.ObjectsListed)):
             self.counters.mark_root()
         for uid in _named_in(event):
             self._mark(uid)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 from core.ids import PodUid
 from core.ledger import events as on
@@ -17,11 +18,11 @@ from extender.telemetry.yunikorn.pod_changes import PodChanges
 from extender.telemetry.yunikorn.standing import ApplicationsNow, NodesNow
 from extender.telemetry.yunikorn.totals import Totals
 
-AT_ONCE = 10
+AT_ONCE: Final = 10
 """Queues whose lines form a piece."""
 
 
-_UNCOUNTED = frozenset({on.FilterCalled, on.PodAdmitted, on.BindCalled, on.CycleDue, on.PodWoken})
+_UNCOUNTED: Final = frozenset({on.FilterCalled, on.PodAdmitted, on.BindCalled, on.CycleDue, on.PodWoken})
 """Types of events that change nothing that is counted, and that come for each pod."""
 
 
@@ -48,11 +49,13 @@ class YuniKornSeries:
         """Count the changes of an event that the ledger has applied. Cost: O(1), except for a whole list."""
         if type(event) in _UNCOUNTED:
             return
+        if isinstance(event, (on.PodObserved, on.PodOffered, on.PodRead)):
+            self._notice(event.pod.uid)
+            return
+        if isinstance(event, (on.PodDeleted, on.PodBound)):
+            self._notice(event.uid)
+            return
         match event:
-            case on.PodObserved(pod) | on.PodOffered(pod) | on.PodRead(pod):
-                self._notice(pod.uid)
-            case on.PodDeleted(uid) | on.PodBound(uid):
-                self._notice(uid)
             case on.PodsListed():
                 self._pods.notice_deleted()
             case on.ObjectObserved() | on.ObjectDeleted() | on.ObjectsListed():

@@ -3,15 +3,19 @@
 import io
 import json
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.decisions.decision import Admitted, Refused, Scored
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
-from core.ledger.pods.record import Membership, PodRecord
+from core.ledger.pods.parts import Membership
+from core.ledger.pods.record import PodRecord
 from core.reasons import Code, Refusal, SentRefusal
 from extender.telemetry.logs import DecisionLog, LastVerdicts, configure_logs
 from extender.telemetry.metrics import Metrics
@@ -44,9 +48,9 @@ class Stand:
         metrics = Metrics(lambda: Ledger().view)
         self.witness = DecisionWitness(Journal(), logger, log, metrics, RecentPlans())
 
-    def decide(self, verb: str, verdict: object, *, pod: str = "p") -> None:
+    def decide(self, verb: str, verdict: object, *, pod: str = "p", now: float = START) -> None:
         record = PodRecord(make_pod(pod), seq=0, membership=Membership(managed=True))
-        self.witness.decided(verb, record, verdict, now=START)
+        self.witness.decided(verb, record, verdict, now=now)
 
     def lines(self) -> list[Mapping[str, Any]]:
         for call in self.calls:
@@ -120,3 +124,17 @@ def test_no_more_than_some_pods_are_stored() -> None:
     assert len(verdicts) == 2
     assert not verdicts.is_new(PodUid("a"), "filter", ("Admitted", ""))
     assert verdicts.is_new(PodUid("b"), "filter", ("Admitted", ""))
+
+
+SECONDS = st.floats(min_value=START, max_value=START + 100) | st.integers(0, 10).map(
+    lambda at: START + at - 2e-7
+)
+
+
+@given(st.lists(SECONDS, min_size=1, max_size=5))
+def test_each_line_has_the_time_of_its_decision(times: list[float]) -> None:
+    stand = Stand(debug=False)
+    for at, now in enumerate(times):
+        stand.decide("filter", ADMITTED, pod=f"p{at}", now=now)
+    expected = [datetime.fromtimestamp(now, UTC).isoformat(timespec="microseconds") for now in times]
+    assert [line["timestamp"] for line in stand.lines()] == expected

@@ -9,7 +9,8 @@ import pytest
 from core.decisions.decision import Ignored, Scored, Unscored
 from core.ids import NodeName, PodUid
 from core.ledger.ledger import Ledger
-from core.ledger.pods.record import Membership, PodRecord
+from core.ledger.pods.parts import Membership
+from core.ledger.pods.record import PodRecord
 from extender.telemetry.logs import DecisionLog, configure_logs
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.witness import DecisionWitness

@@ -1,0 +1,10 @@
+"""The ledger's clock. It is read several times for each event, so this module is compiled."""
+
+import time
+from collections.abc import Callable
+
+
+def steady_clock() -> Callable[[], float]:
+    """A clock of seconds since the epoch that is monotonic even if the wall clock is changed."""
+    offset = time.time() - time.monotonic()
+    return lambda: time.monotonic() + offset
