@@ -11,6 +11,7 @@ from e2e.bench.rates.figures import (
     rate_between,
     rate_until,
     ratio,
+    ratio_by_cpu,
     table,
 )
 
@@ -70,3 +71,19 @@ def test_a_side_without_the_mode_has_no_ratio(mode: str) -> None:
 
 def test_the_table_is_markdown_with_dashes_for_what_is_missing() -> None:
     assert table(["a", "b"], [[1, None]]) == "| a | b |\n| --- | --- |\n| 1 | - |"
+
+
+def _of_cpu(side: str, at: int, decider: str, own: float, *, others: float) -> Measured:
+    cpu = {f"cpu {decider}": own, "cpu etcd": others / 4, "cpu kube-apiserver": others * 3 / 4}
+    return Measured(side, at, {"mode": {"pods/s": 1.0, **cpu, "cpu all": own + others}})
+
+
+def test_a_ratio_by_cpu_does_not_change_with_the_speed_of_the_machine() -> None:
+    rounds = [
+        _of_cpu("paddock", 0, "paddock", 1.0, others=4.0),
+        _of_cpu("echo", 0, "echo", 0.5, others=4.0),
+        _of_cpu("paddock", 1, "paddock", 3.0, others=12.0),
+        _of_cpu("echo", 1, "echo", 0.5, others=4.0),
+    ]
+    assert ratio_by_cpu(rounds, "paddock", "echo", "mode") == 0.9
+    assert ratio_by_cpu(rounds[:1], "paddock", "echo", "mode") is None

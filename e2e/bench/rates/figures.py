@@ -1,12 +1,18 @@
 """Arithmetic over what rounds measured: rates, ratios to another side, and the printed table."""
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 NONE = "none"
 """The side without an extender, to which rates are related."""
+
+DECIDERS = ("paddock", "echo", "loop")
+"""Names of the process that decides."""
+
+Compared = Callable[[Mapping[str, float], Mapping[str, float]], float]
+"""A figure of two sides, from the figures of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +77,37 @@ def medians(rounds: Iterable[Measured]) -> dict[str, dict[str, dict[str, float]]
 
 def ratio(rounds: Sequence[Measured], one: str, other: str, mode: str, name: str) -> float | None:
     """The median of the ratios of those rounds that have both sides, undisturbed; None without any."""
+    return _median_of_pairs(rounds, one, other, mode, lambda mine, its: mine[name] / its[name])
+
+
+def ratio_by_cpu(rounds: Sequence[Measured], one: str, other: str, mode: str) -> float | None:
+    """The ratio of rates that CPU alone would give; None without rounds that have both sides, undisturbed.
+
+    While all cores are full, a rate is what they give divided by what a pod costs. So it is computed from
+    what the decider needs, relative to all other processes. A machine that becomes slower slows all of them,
+    and changes nothing here. What a decider makes the others do is not in it.
+    """
+    return _median_of_pairs(rounds, one, other, mode, lambda mine, its: _whole(its) / _whole(mine))
+
+
+def _whole(figures: Mapping[str, float]) -> float:
+    """CPU of all processes, relative to that of all but the decider."""
+    decider = sum(figures.get(f"cpu {name}", 0.0) for name in DECIDERS)
+    others = sum(value for name, value in figures.items() if name.startswith("cpu ")) - decider
+    return 1 + decider / (others - figures.get("cpu all", 0.0))
+
+
+def _median_of_pairs(
+    rounds: Sequence[Measured], one: str, other: str, mode: str, compared: Compared
+) -> float | None:
     values = {
-        side: {
-            each.round: each.figures[mode][name] for each in rounds if each.side == side and _has(each, mode)
-        }
+        side: {each.round: each.figures[mode] for each in rounds if each.side == side and _has(each, mode)}
         for side in (one, other)
     }
     both = sorted(values[one].keys() & values[other].keys())
     if not both:
         return None
-    return round(statistics.median(values[one][at] / values[other][at] for at in both), 3)
+    return round(statistics.median(compared(values[one][at], values[other][at]) for at in both), 3)
 
 
 def _has(each: Measured, mode: str) -> bool:

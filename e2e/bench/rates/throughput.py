@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-from e2e.bench.rates.figures import NONE, Measured, medians, order_of, ratio, table
+from e2e.bench.rates.figures import DECIDERS, NONE, Measured, medians, order_of, ratio, ratio_by_cpu, table
 from e2e.bench.rates.raw import keep
 from e2e.bench.rates.rounds import BEFORE, MEANWHILE, Size, measure
 from e2e.bench.rates.sides import PADDOCK, Side, floor, sides, twin
@@ -34,7 +34,6 @@ REPEATED = int(os.environ.get("PADDOCK_BENCH_REPEATED", "2"))
 
 RATES = ((MEANWHILE, "pods/s"), (BEFORE, "pods/s"), (BEFORE, "pods/s from the start"))
 CPU = ("kube-scheduler", "decider", "kube-apiserver", "etcd", "all")
-_DECIDERS = ("paddock", "echo", "loop")
 
 
 class Clock:
@@ -110,6 +109,7 @@ def _rates(
     head = ["side", "rounds"]
     for mode, name in RATES:
         head += [f"{mode}: {name}", "to none", "to its echo", "to the echo that watches"]
+    head += [f"{mode}: to the echo that watches, by CPU" for mode in (MEANWHILE, BEFORE)]
     head += ["created to bound p50 s", "p99 s"]
     rows = []
     for side in chosen:
@@ -122,6 +122,11 @@ def _rates(
             row.append(ratio(measured, side.name, NONE, mode, name))
             others = (twin(side), floor(side)) if side.by == PADDOCK else (None, None)
             row += [ratio(measured, side.name, one, mode, name) if one else None for one in others]
+        lowest = floor(side) if side.by == PADDOCK else None
+        row += [
+            ratio_by_cpu(measured, side.name, lowest, mode) if lowest else None
+            for mode in (MEANWHILE, BEFORE)
+        ]
         row += [_of(found, side.name, MEANWHILE, name) for name in ("p50 s", "p99 s")]
         rows.append(row)
     return table(head, rows)
@@ -136,7 +141,7 @@ def _of_all(found: dict[str, dict[str, dict[str, float]]], side: str) -> list[fl
     cells: list[float | None] = []
     for mode in (MEANWHILE, BEFORE):
         for name in CPU:
-            each = _DECIDERS if name == "decider" else (name,)
+            each = DECIDERS if name == "decider" else (name,)
             values = [_of(found, side, mode, f"cpu {one}") for one in each]
             cells.append(next((value for value in values if value is not None), None))
     return cells
