@@ -150,7 +150,7 @@ class App:
             client,
             learn=self.engine.learn,
             may_act=lambda: self._leadership.held,
-            count=self.metrics.effected,
+            count=self.metrics.effected.count,
             report=self._reporting.failed,
             placeholders=lambda: self.configuration.settings.placeholders,
             calls=lambda: self.engine.calls,

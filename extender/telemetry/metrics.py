@@ -21,6 +21,7 @@ from core.decisions.preemption.receipts import Kind
 from core.ledger.view import LedgerView
 from extender.rest.history.past import Figures
 from extender.telemetry import own_queues
+from extender.telemetry.counts import Counts
 from extender.telemetry.ledger_numbers import LedgerNumbers
 from extender.telemetry.queue_texts import QueueTexts
 from extender.telemetry.series.history import HistorySeries
@@ -67,8 +68,6 @@ class Metrics:
     def __init__(self, view: Callable[[], LedgerView], exported: Exported | None = None) -> None:
         self._view = view
         self._exported = exported = exported or Exported()
-        #: Called before each scrape, for what is counted elsewhere until then.
-        self.before_scrapes: list[Callable[[], None]] = []
         self.registry = CollectorRegistry()
         self._ledger_registry = CollectorRegistry()
         self._numbers, self._texts = LedgerNumbers(), QueueTexts()
@@ -89,15 +88,12 @@ class Metrics:
         )
         #: Series by verb. They are stored, since finding a labelled series costs more than observing.
         self._seconds: dict[str, Histogram] = {}
-        self.decisions = Counter(
+        decisions = Counter(
             "paddock_decisions", "Answers by verb and code", ["verb", "code"], registry=registry
         )
         self.faults = Counter("paddock_faults", "Calls that failed", ["verb", "fault"], registry=registry)
-        self.effects = Counter(
-            "paddock_effects", "Effects by outcome", ["effect", "outcome"], registry=registry
-        )
-        #: Series by effect and outcome. They are stored for the same reason.
-        self._effects: dict[tuple[str, str], Counter] = {}
+        effects = Counter("paddock_effects", "Effects by outcome", ["effect", "outcome"], registry=registry)
+        self.decided, self.effected = Counts(decisions), Counts(effects)
         self.plans = Counter("paddock_preemption_plans", "Plans by kind", ["kind"], registry=registry)
         self.refusals = Counter(
             "paddock_preemption_refusals", "Plans that were stopped, by law", ["law"], registry=registry
@@ -209,13 +205,6 @@ class Metrics:
             self.faults.labels(verb, fault).inc()
             self.yunikorn.totals.pods["error"] += 1
 
-    def effected(self, effect: str, outcome: str) -> None:
-        """Count an effect."""
-        counter = self._effects.get((effect, outcome))
-        if counter is None:
-            counter = self._effects[effect, outcome] = self.effects.labels(effect, outcome)
-        counter.inc()
-
     def exposition(self) -> bytes:
         """Return all series in the text format."""
         return b"".join(self.pieces())
@@ -226,8 +215,8 @@ class Metrics:
         A standby exports only series about itself. All samples of one queue belong to the same moment, but
         those of two queues may not.
         """
-        for count in self.before_scrapes:
-            count()
+        self.decided.pass_on()
+        self.effected.pass_on()
         yield from _written(self.registry)
         if self._exported.leads():
             view = self._view()

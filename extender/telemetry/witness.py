@@ -63,12 +63,11 @@ class DecisionWitness:
         self._preemptions = preemptions
         self._log = log
         self._decisions = decisions
-        self._uncounted: dict[tuple[str, str], int] = {}
+        self._counts = metrics.decided
         self._metrics = metrics
         self._clock = clock
         self._verdicts = LastVerdicts()
         self._logs_repetitions = log.is_enabled_for(logging.DEBUG)
-        metrics.before_scrapes.append(self._count_decisions)
 
     def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None:
         """Count a decision, log it, and add it to the pod's story."""
@@ -77,7 +76,7 @@ class DecisionWitness:
                 self._metrics.foreign.inc()
             return
         code, detail = described(verdict)
-        self._count(verb, code)
+        self._counts.count(verb, code)
         facts = record.facts
         self._journal.note(facts.uid, f"{verb}: {code}", detail, now=now)
         # Scores differ between calls, so only the code counts.
@@ -90,20 +89,6 @@ class DecisionWitness:
             Decided(verb, code, detail, facts.namespace, facts.name, facts.uid, application, level=level),
             now=now,
         )
-
-    def _count(self, verb: str, code: str) -> None:
-        """Count a decision. The series gets it with the next scrape, since each addition to it costs more."""
-        key = verb, code
-        known = self._uncounted.get(key)
-        if known is None:
-            # From the first decision on the series has a sample, with the time of its creation.
-            self._metrics.decisions.labels(verb, code)
-        self._uncounted[key] = 1 if known is None else known + 1
-
-    def _count_decisions(self) -> None:
-        for (verb, code), count in self._uncounted.items():
-            self._metrics.decisions.labels(verb, code).inc(count)
-            self._uncounted[verb, code] = 0
 
     def learned(self, event: on.Event, *, now: float) -> None:
         """Count an event, and add it to the pod's story.
