@@ -347,15 +347,14 @@ class App:
         timed = self.metrics.yunikorn.calls.timed_filter(verbs.filter, lambda: verbs.nodes_taken)
         return verbs_server(
             {**verbs.fenced(timed), "bind": self._bind_verb.bind},
-            measure=self._measured,
+            measure=self.metrics.calls.measure(self._failed),
             on_bug=self._on_bug,
             door=door,
         )
 
-    def _measured(self, verb: str, seconds: float, fault: str) -> None:
-        self.metrics.measured(verb, seconds, fault)
-        if fault:
-            self._rest.memory.faults.called(fault, now=self._clock())
+    def _failed(self, verb: str, fault: str) -> None:
+        self.metrics.failed(verb, fault)
+        self._rest.memory.faults.called(fault, now=self._clock())
 
     def _unready(self) -> str:
         """Return why the REST interface cannot answer yet, or empty (REST-43)."""

@@ -171,7 +171,9 @@ class _Show:
         answering["filter"] = self._metrics.yunikorn.calls.timed_filter(
             answering["filter"], self._nodes_taken
         )
-        return verbs_server(answering, measure=self._metrics.measured, on_bug=_report_bug)
+        return verbs_server(
+            answering, measure=self._metrics.calls.measure(self._metrics.failed), on_bug=_report_bug
+        )
 
     def _nodes_taken(self) -> int:
         assert self._paddock is not None  # noqa: S101 - as above

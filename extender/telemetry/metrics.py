@@ -21,9 +21,10 @@ from core.decisions.preemption.receipts import Kind
 from core.ledger.view import LedgerView
 from extender.rest.history.past import Figures
 from extender.telemetry import own_queues
-from extender.telemetry.counts import Counts
+from extender.telemetry.counts import CallSeconds, Counts
 from extender.telemetry.ledger_numbers import LedgerNumbers
 from extender.telemetry.queue_texts import QueueTexts
+from extender.telemetry.series.calls import CallSeries
 from extender.telemetry.series.history import HistorySeries
 from extender.telemetry.series.ledger import LedgerSeries
 from extender.telemetry.series.pod_groups import PodGroupSeries
@@ -83,11 +84,8 @@ class Metrics:
             registry=registry,
         )
         build.labels(version(), platform.python_version()).set(1)
-        self.verb_seconds = Histogram(
-            "paddock_verb_seconds", "Time to answer a call", ["verb"], buckets=_BUCKETS, registry=registry
-        )
-        #: Series by verb. They are stored, since finding a labelled series costs more than observing.
-        self._seconds: dict[str, Histogram] = {}
+        self.calls = CallSeconds(_BUCKETS)
+        registry.register(CallSeries(self.calls))
         decisions = Counter(
             "paddock_decisions", "Answers by verb and code", ["verb", "code"], registry=registry
         )
@@ -195,15 +193,10 @@ class Metrics:
         ledger.register(PodGroupSeries(view, self._numbers))
         ledger.register(HistorySeries(exported.history))
 
-    def measured(self, verb: str, seconds: float, fault: str) -> None:
-        """Count an answered call. ``fault``: empty without one."""
-        timed = self._seconds.get(verb)
-        if timed is None:
-            timed = self._seconds[verb] = self.verb_seconds.labels(verb)
-        timed.observe(seconds)
-        if fault:
-            self.faults.labels(verb, fault).inc()
-            self.yunikorn.totals.pods["error"] += 1
+    def failed(self, verb: str, fault: str) -> None:
+        """Count a call that failed."""
+        self.faults.labels(verb, fault).inc()
+        self.yunikorn.totals.pods["error"] += 1
 
     def exposition(self) -> bytes:
         """Return all series in the text format."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from aiohttp import web
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter
 from prometheus_client.core import GaugeMetricFamily
 
 from core.reasons import Code, Refusal
@@ -212,9 +212,9 @@ PLANTED = [
     ),
     Planted(
         "metrics",
-        metric(Histogram, "paddock_verb_seconds", labels=("call",)),
-        [f"paddock_verb_seconds_{each} histogram {{verb}}" for each in ("bucket", "count", "created", "sum")],
-        [f"paddock_verb_seconds_{each} histogram {{call}}" for each in ("bucket", "count", "created", "sum")],
+        metric(Counter, "paddock_lists", labels=("of",)),
+        [f"paddock_lists_{each} counter {{kind}}" for each in ("created", "total")],
+        [f"paddock_lists_{each} counter {{of}}" for each in ("created", "total")],
     ),
     Planted(
         "metrics",

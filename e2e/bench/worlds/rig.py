@@ -60,9 +60,7 @@ def rig(
     engine = Engine(Outward(time.time, later or loop.call_later, perform, witness, settled=settled))
     engines.append(engine)
 
-    def measure(verb: str, seconds: float, _fault: str) -> None:
-        metrics.verb_seconds.labels(verb).observe(seconds)
-
+    measure = metrics.calls.measure(metrics.failed)
     return Rig(engine, PureVerbs(engine, asked=engine.asked), measure, metrics)
 
 

@@ -73,8 +73,9 @@ def test_a_foreign_pod_is_not_counted() -> None:
 @pytest.mark.rule("METRIC-2")
 def test_a_call_that_fails_is_an_error() -> None:
     cluster = watched()
-    cluster.metrics.measured("filter", 0.001, "")
-    cluster.metrics.measured("filter", 0.001, "bad body")
+    measured = cluster.metrics.calls.measure(cluster.metrics.failed)
+    measured("filter", 0.001, "")
+    measured("filter", 0.001, "bad body")
     assert cluster.read().of(ATTEMPTS, state="error") == 1
 
 
