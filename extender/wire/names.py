@@ -6,7 +6,8 @@ from typing import Final
 MOST_UID: Final = 128
 """Characters of a uid, at most. Those of the API server have 36."""
 
-_LONGEST_LABEL, _LONGEST_NAME = 63, 253
+_LONGEST_LABEL: Final = 63
+_LONGEST_NAME: Final = 253
 _LABEL: Final = re.compile("[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
 # Kubernetes does not limit the length of a single label within a subdomain.
 _NAME: Final = re.compile(rf"{_LABEL.pattern}(?:\.{_LABEL.pattern})*")

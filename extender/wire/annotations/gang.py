@@ -53,7 +53,7 @@ _CACHED_LONG: Final = 16
 _LONG: Final = 16 * 1024
 
 
-def gang_from(annotations: Mapping[str, str]) -> Gang | Misdefined | None:
+def gang_from(annotations: dict[str, str]) -> Gang | Misdefined | None:
     """The gang that a pod defines, or None without a task group (POD-10 to POD-12)."""
     groups, policy = annotations.get(TASK_GROUPS, ""), annotations.get(POLICY, "")
     if not groups:
@@ -70,15 +70,18 @@ def carried_from(gang: Gang | Misdefined, annotations: Mapping[str, str]) -> Map
     return {key: value for some in written for key, value in some.items() if annotations.get(key) == value}
 
 
-def is_placeholder(annotations: Mapping[str, str]) -> bool:
+def is_placeholder(annotations: dict[str, str]) -> bool:
     """True if a pod's annotations declare it a placeholder (POD-9)."""
+    written = annotations.get(PLACEHOLDER)
+    if written is None:
+        return False
     try:
-        return switch_of(annotations.get(PLACEHOLDER, "false"))
+        return switch_of(written)
     except ValueError:
         return False
 
 
-def pod_group_from(labels: Mapping[str, str], native: str = "") -> PodGroup | Misdefined | None:
+def pod_group_from(labels: dict[str, str], native: str = "") -> PodGroup | Misdefined | None:
     """The pod group that a pod belongs to, or None.
 
     ``native``: the PodGroup that the pod's spec names (COS-20). It takes precedence over the label of

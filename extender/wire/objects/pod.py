@@ -14,8 +14,11 @@ Quantity: TypeAlias = str | int | float | None
 Quantities: TypeAlias = dict[str, Quantity]
 
 
-class Wire(msgspec.Struct, rename="camel", frozen=True, gc=False):
-    """A part of a Kubernetes object. The garbage collector ignores it, since it cannot contain cycles."""
+class Wire(msgspec.Struct, rename="camel", frozen=True, gc=False, omit_defaults=True):
+    """A part of a Kubernetes object. The garbage collector ignores it, since it cannot contain cycles.
+
+    Encoded, only for digests, it lacks what has the default.
+    """
 
 
 class OwnerReference(Wire, frozen=True):
@@ -186,11 +189,6 @@ class PodSpec(Wire, frozen=True):
     topology_spread_constraints: list[SpreadConstraint] | None = None
     volumes: list[Volume] | None = None
     image_pull_secrets: list[PullSecret] | None = None
-
-    @property
-    def native_group(self) -> str:
-        """Name of the pod's PodGroup, or empty."""
-        return self.scheduling_group.pod_group_name if self.scheduling_group is not None else ""
 
 
 class PodCondition(Wire, frozen=True):

@@ -54,6 +54,12 @@ def pod_size(pod: WirePod) -> Resource:
     Explicit zero requests stay as zero entries. Raises ``QuantityError`` for an invalid or negative quantity,
     with the container and the resource.
     """
+    if (requests := _only_requests(pod)) is not None:
+        try:
+            return _size_alone(tuple(requests.items()))
+        except QuantityError:
+            # Below, the error gets the name of the container.
+            pass
     values = _ContainerValues(pod)
     size = _containers_size(pod, values)
     if pod.spec.resources is not None and pod.spec.resources.requests:
@@ -63,6 +69,25 @@ def pod_size(pod: WirePod) -> Resource:
     if values.others:
         size += Resource({OTHERS: values.others})
     return _as_one_pod(size)
+
+
+def _only_requests(pod: WirePod) -> Quantities | None:
+    """Requests of a pod that has one container and no other amounts, as most pods. None for any other pod."""
+    spec, status = pod.spec, pod.status
+    containers = spec.containers
+    if (
+        not containers
+        or len(containers) != 1
+        or spec.init_containers
+        or status.container_statuses
+        or status.init_container_statuses
+        or spec.resources is not None
+        or spec.overhead
+    ):
+        return None
+    resources = containers[0].resources
+    requests = resources.requests if resources is not None else None
+    return requests if requests and len(requests) <= _MOST_REMEMBERED_NAMES else None
 
 
 def node_size(node: WireNode) -> Resource:
@@ -174,14 +199,15 @@ def _resize_is_infeasible(pod: WirePod) -> bool:
 def markers_of(pod: WirePod) -> tuple[str, ...]:
     """Marker resources that a pod requests, sorted."""
     # The API server copies limits of extended resources into requests.
-    markers = {
-        name
-        for container in _containers_of(pod.spec)
-        if container.resources is not None
-        for name in container.resources.requests or ()
-        if name.startswith(MARKER_PREFIX)
-    }
-    return _one_of_each(tuple(sorted(markers))) if markers else ()
+    markers: list[str] = []
+    for container in _containers_of(pod.spec):
+        resources = container.resources
+        requests = resources.requests if resources is not None else None
+        if requests:
+            for name in requests:
+                if name.startswith(MARKER_PREFIX):
+                    markers.append(name)
+    return _one_of_each(tuple(sorted(set(markers)))) if markers else ()
 
 
 def _containers_of(spec: PodSpec) -> Sequence[Container]:
@@ -238,7 +264,7 @@ def _read(entries: tuple[tuple[str, Quantity], ...]) -> Resource:
     )
 
 
-_remembered = lru_cache(maxsize=_CACHED_SIZES)(_read)
+_remembered: Final = lru_cache(maxsize=_CACHED_SIZES)(_read)
 
 
 def _amount(name: str, quantity: Quantity) -> int:
@@ -250,6 +276,12 @@ def _amount(name: str, quantity: Quantity) -> int:
         return kubernetes_amount(name, text)
     except QuantityError as error:
         raise error.inside(name) from None
+
+
+@lru_cache(maxsize=_CACHED_SIZES)
+def _size_alone(entries: tuple[tuple[str, Quantity], ...]) -> Resource:
+    """Size of a pod with these requests only. Raises ``QuantityError``."""
+    return _as_one_pod(_remembered(entries))
 
 
 @lru_cache(maxsize=_CACHED_SIZES)
