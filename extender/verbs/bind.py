@@ -6,9 +6,10 @@ here. Faults are raised, and the HTTP middleware turns them into answers.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
+
+import msgspec
 
 from core.decisions.decision import BindNow, BindWaits, BoundAlready, Faulted, Ignored, Refused
 from core.errors import PaddockError
@@ -28,8 +29,7 @@ Answered = asyncio.Future[bytes]
 """The answer of a call, for its caller. Cancelled if the caller has hung up."""
 
 
-@dataclass(frozen=True, slots=True)
-class PostBinding:
+class PostBinding(msgspec.Struct, frozen=True):
     """A Binding that a bind call asks for.
 
     ``fenced``: True if it may be posted only while this instance holds the Lease (F-3).
@@ -42,8 +42,7 @@ class PostBinding:
     fenced: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BindOutcome:
+class BindOutcome(msgspec.Struct, frozen=True):
     """Result of posting a Binding.
 
     ``bound``: True if the pod is bound to the node.

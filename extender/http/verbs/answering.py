@@ -37,8 +37,7 @@ _FAULTS: tuple[tuple[type[PaddockError], str, int], ...] = (
 """Type of an error, its name in metrics, and the status. The first row that matches counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True):
     """Answer to a request. ``closes``: the connection is closed after it."""
 
     status: int

@@ -15,18 +15,20 @@ class Route:
     limits: BodyLimits
 
 
-@dataclass(eq=False, slots=True)
 class Request:
     """Request whose head is being read, or was."""
 
-    content: Content
-    url: bytes = b""
-    method: bytes = b""
-    encoding: str = ""
-    length: int | None = None
-    #: True if the client waits for leave to send the body.
-    asks_first: bool = False
-    keeps: bool = True
+    __slots__ = ("asks_first", "content", "encoding", "keeps", "length", "method", "url")
+
+    def __init__(self, content: Content) -> None:
+        self.content = content
+        self.url = b""
+        self.method = b""
+        self.encoding = ""
+        self.length: int | None = None
+        #: True if the client waits for leave to send the body.
+        self.asks_first = False
+        self.keeps = True
 
     @property
     def path(self) -> bytes:
