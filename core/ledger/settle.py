@@ -24,7 +24,10 @@ def settle_touched(state: State) -> None:
     """Bring counters and indexes in line with what is now known about the pods that were touched."""
     while state.pods.touched:
         record, dropped = take_touched(state)
-        (_discharge if dropped else _settle)(state, record)
+        if dropped:
+            _discharge(state, record)
+        else:
+            _settle(state, record)
 
 
 def _settle(state: State, record: PodRecord) -> None:

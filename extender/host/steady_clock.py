@@ -2,9 +2,12 @@
 
 import time
 from collections.abc import Callable
+from typing import Final
+
+_monotonic: Final = time.monotonic
 
 
 def steady_clock() -> Callable[[], float]:
     """A clock of seconds since the epoch that is monotonic even if the wall clock is changed."""
     offset = time.time() - time.monotonic()
-    return lambda: time.monotonic() + offset
+    return lambda: _monotonic() + offset

@@ -65,6 +65,7 @@ class DecisionWitness:
         self._decisions = decisions
         self._counts = metrics.decided
         self._metrics = metrics
+        self._series = metrics.yunikorn
         self._clock = clock
         self._verdicts = LastVerdicts()
         self._logs_repetitions = log.is_enabled_for(logging.DEBUG)
@@ -95,12 +96,12 @@ class DecisionWitness:
 
         Events that belong to a decision are part of the decision's line.
         """
-        self._metrics.yunikorn.learned(event)
+        self._series.learned(event)
         if type(event) not in _NOTED:
             return
         if isinstance(event, on.CycleDue):
             if self._clock is not None:
-                self._metrics.yunikorn.calls.sliced(max(0.0, self._clock() - now))
+                self._series.calls.sliced(max(0.0, self._clock() - now))
         elif isinstance(event, on.PodObserved):
             pod = event.pod
             what = f"bound to {pod.node}" if pod.node else "seen, pending"
@@ -122,7 +123,7 @@ class DecisionWitness:
 
     def planned(self, outcome: Outcome, *, pod: str, how: str, now: float) -> None:
         """Count and log a plan, or why there is none, and add it to the pod's story."""
-        self._metrics.yunikorn.calls.end_attempt(outcome.uid)
+        self._series.calls.end_attempt(outcome.uid)
         if isinstance(outcome, Plan):
             self._metrics.plans.labels(outcome.kind.value).inc()
             self._metrics.victims.labels(outcome.kind.value).inc(len(outcome.victims))

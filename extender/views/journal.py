@@ -21,7 +21,8 @@ TEXT: Final = 1_000
 """Characters of a line. A longer one is cut."""
 
 # Bytes of a story without lines, and of a line without characters, including references to it.
-_STORY, _LINE = 400, 272
+_STORY: Final = 400
+_LINE: Final = 272
 # Bytes of each character of a line with one that is not ASCII, at most.
 _WIDE: Final = 4
 
@@ -84,5 +85,5 @@ class Journal:
 
 def _bytes_of(what: str, detail: str) -> int:
     """Memory of a line, at most."""
-    wide = 1 if what.isascii() and detail.isascii() else _WIDE
+    wide = 1 if what.isascii() and (not detail or detail.isascii()) else _WIDE
     return _LINE + wide * (len(what) + len(detail))

@@ -1,6 +1,7 @@
 """Index of pending asks, and the place of each ask in it."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import (
@@ -21,13 +22,15 @@ from core.workload.ask import Rank, Waiting
 from core.workload.pending_index import Kind, PendingIndex
 from core.workload.pod import OWN_GATE
 
-KINDS_AT_MOST = 4_096
+KINDS_AT_MOST: Final = 4_096
 """Kinds of asks that are remembered as one object each."""
+
+_PENDING: Final = Held.PENDING
 
 
 def waiting_key(record: PodRecord, charge: Charge | None) -> WaitingKey | None:
     """Key under which a pending ask waits for its turn. Equal asks of one application have the same key."""
-    if charge is None or charge.held is not Held.PENDING or charge.queue is None:
+    if charge is None or charge.held is not _PENDING or charge.queue is None:
         return None
     if record.membership.application is None:
         return None

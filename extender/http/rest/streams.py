@@ -47,9 +47,8 @@ class Streams:
 
     def _wake(self) -> None:
         """Wake all waiting streams."""
-        if self._hosts:
-            self._added.set()
-            self._added.clear()
+        self._added.set()
+        self._added.clear()
 
     def open_now(self) -> tuple[EventStream, ...]:
         """Return the open streams, oldest first."""
@@ -71,6 +70,7 @@ class Streams:
         if self._hosts.total() >= limits.streams or self._hosts[host] >= limits.streams_per_host:
             raise TooManyStreams
         self._hosts[host] += 1
+        self._ring.streamed = True
         number = next(self._opened)
         self._open[number] = EventStream(name=host, created_at=moment_text(time.time()))
         try:
@@ -80,6 +80,7 @@ class Streams:
             self._hosts[host] -= 1
             if not self._hosts[host]:
                 del self._hosts[host]
+            self._ring.streamed = bool(self._hosts)
 
     async def _write_all(self, response: web.StreamResponse, before: int) -> None:
         ring = self._ring

@@ -72,7 +72,7 @@ class Allocations:
         """Update the usage of settled pods, and store the final sums of applications that have ended."""
         for uid in uids:
             old, new = self._pods.get(uid), allocated(view, uid)
-            if old is not new and old != new:
+            if old is not new and not _are_equal(old, new):
                 self._move(uid, old, new, now)
         self._note_ended(view)
 
@@ -140,6 +140,18 @@ class Allocations:
         self._last = ended[-1]
 
 
+def _are_equal(old: Allocated | None, new: Allocated | None) -> bool:
+    """True if nothing has changed that is known of an allocation."""
+    return (
+        old is not None
+        and new is not None
+        and _uses_as_much(old, new)
+        and old.since == new.since
+        and old.instance == new.instance
+        and old.preempted == new.preempted
+    )
+
+
 def _uses_as_much(old: Allocated, new: Allocated) -> bool:
     """True if an allocation changed in nothing that its application's usage depends on."""
     return old.app == new.app and old.size == new.size and old.placeholder == new.placeholder
@@ -159,8 +171,8 @@ def allocated(view: LedgerView, uid: PodUid) -> Allocated | None:
         charge.size,
         bound_at(record),
         instance_of(view, charge.node),
-        record.facts.placeholder,
-        record.preempting,
+        placeholder=record.facts.placeholder,
+        preempted=record.preempting,
     )
 
 

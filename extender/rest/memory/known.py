@@ -1,8 +1,7 @@
 """Last known states of pods, applications and allocations, which the memory compares with new ones."""
 
-from typing import NamedTuple
-
-import msgspec
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from core.ids import AppId, NodeName, QueuePath
 from core.ledger.pods.record import Charge
@@ -11,20 +10,44 @@ from core.workload.states import AppState
 from extender.rest.projection.counting import Counted
 
 
-class KnownPod(msgspec.Struct, frozen=True, gc=False):
-    """Last known state of a pod. The garbage collector ignores it, since it cannot contain cycles."""
+@dataclass(init=False, slots=True)
+class KnownPod:
+    """Last known state of a pod.
 
-    #: Charge of the pod. The ledger replaces a charge that changes.
-    charge: Charge
-    counted: Counted
-    app: AppId | None
-    node: NodeName
-    size: Resource
-    preempted: bool = False
-    #: True for a placeholder that a member is replacing.
-    replaced: bool = False
-    #: True for a placeholder that is being removed without a replacement.
-    released: bool = False
+    ``charge``: its charge. The ledger replaces a charge that changes.
+    ``replaced``: True for a placeholder that a member is replacing.
+    ``released``: True for a placeholder that is being removed without a replacement.
+    """
+
+    charge: Final[Charge]
+    counted: Final[Counted]
+    app: Final[AppId | None]
+    node: Final[NodeName]
+    size: Final[Resource]
+    preempted: Final[bool]
+    replaced: Final[bool]
+    released: Final[bool]
+
+    def __init__(
+        self,
+        charge: Charge,
+        counted: Counted,
+        app: AppId | None,
+        node: NodeName,
+        size: Resource,
+        *,
+        preempted: bool,
+        replaced: bool,
+        released: bool,
+    ) -> None:
+        self.charge = charge
+        self.counted = counted
+        self.app = app
+        self.node = node
+        self.size = size
+        self.preempted = preempted
+        self.replaced = replaced
+        self.released = released
 
 
 class KnownApp(NamedTuple):
@@ -38,13 +61,26 @@ class KnownApp(NamedTuple):
     group: str = ""
 
 
-class Allocated(msgspec.Struct, frozen=True, gc=False):
-    """A pod while it is an allocation. The garbage collector ignores it, as it cannot contain cycles."""
+@dataclass(init=False, slots=True)
+class Allocated:
+    """A pod while it is an allocation.
 
-    app: AppId
-    size: Resource
-    #: Time of its binding, in seconds since 1970; 0 until the binding is confirmed.
-    since: float
-    instance: str
-    placeholder: bool
-    preempted: bool
+    ``since``: time of its binding, in seconds since 1970; 0 until the binding is confirmed.
+    """
+
+    app: Final[AppId]
+    size: Final[Resource]
+    since: Final[float]
+    instance: Final[str]
+    placeholder: Final[bool]
+    preempted: Final[bool]
+
+    def __init__(
+        self, app: AppId, size: Resource, since: float, instance: str, *, placeholder: bool, preempted: bool
+    ) -> None:
+        self.app = app
+        self.size = size
+        self.since = since
+        self.instance = instance
+        self.placeholder = placeholder
+        self.preempted = preempted

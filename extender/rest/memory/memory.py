@@ -1,6 +1,7 @@
 """Data that the REST interface remembers beside the ledger, from reports of the engine."""
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from core.decisions.decision import Refused
 from core.decisions.preemption.planning import Outcome
@@ -28,7 +29,7 @@ from extender.rest.projection.units import total
 REASON_EVERY = 15.0
 """Seconds between two event records about why one pod waits."""
 
-_RECORDED = frozenset({on.ObjectObserved, on.ObjectDeleted, on.ObjectsListed, on.Configured})
+_RECORDED: Final = frozenset({on.ObjectObserved, on.ObjectDeleted, on.ObjectsListed, on.Configured})
 """Types of the events that are recorded. The changes of pods come from `RestMemory.settled`."""
 
 MOST_REPORTED = 20_000

@@ -215,9 +215,9 @@ def known_pod(record: PodRecord | None, charge: Charge | None) -> KnownPod | Non
         record.membership.application,
         charge.node if counted is not _REQUEST else NodeName(""),
         charge.size,
-        record.preempting,
-        bool(record.gang.yields_to),
-        _is_released(record),
+        preempted=record.preempting,
+        replaced=bool(record.gang.yields_to),
+        released=_is_released(record),
     )
 
 
@@ -231,11 +231,16 @@ def _left(old: KnownPod, new: KnownPod | None) -> bool:
         return True
     if old.counted is _REQUEST:
         return new.counted is _FOREIGN
-    return (old.counted, old.node, old.app) != (new.counted, new.node, new.app)
+    return _differ(old, new)
 
 
 def _came(old: KnownPod | None, new: KnownPod) -> bool:
-    return old is None or (old.counted, old.node, old.app) != (new.counted, new.node, new.app)
+    return old is None or _differ(old, new)
+
+
+def _differ(old: KnownPod, new: KnownPod) -> bool:
+    """True if a pod counts otherwise, or elsewhere."""
+    return old.counted is not new.counted or old.node != new.node or old.app != new.app
 
 
 def _why_cancelled(old: KnownPod) -> Detail:

@@ -22,6 +22,8 @@ class EventRing:
 
     def __init__(self, instance: str, *, capacity: int = CAPACITY) -> None:
         self.instance = instance
+        #: True while somebody reads a stream. `on_added` is called only then.
+        self.streamed = False
         #: Called after each record.
         self.on_added: Callable[[], None] = _ignore
         self._records: deque[EventRecord] = deque(maxlen=capacity)
@@ -41,7 +43,8 @@ class EventRing:
         """Store a record under the next number."""
         self._records.append(record)
         self._next += 1
-        self.on_added()
+        if self.streamed:
+            self.on_added()
 
     def resize(self, capacity: int) -> None:
         """Change the number of records that are stored; the newest stay."""

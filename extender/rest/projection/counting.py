@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Final
 
 from core.ids import PodUid, QueuePath
 from core.ledger.pods.record import Charge, Held
@@ -28,16 +29,24 @@ class Counted(Enum):
     FOREIGN = "foreign"
 
 
+# Each settled pod is compared with these, and mypyc would look them up by name.
+_REQUEST: Final = Counted.REQUEST
+_ALLOCATION: Final = Counted.ALLOCATION
+_FOREIGN: Final = Counted.FOREIGN
+_OCCUPIED: Final = Held.OCCUPIED
+_PENDING: Final = Held.PENDING
+
+
 def counted_as(charge: Charge | None) -> Counted | None:
     """Return how a pod counts; None for a pod that no answer lists, such as one that waits for its gang."""
     if charge is None:
         return None
-    if charge.held is Held.OCCUPIED:
-        return Counted.FOREIGN
+    if charge.held is _OCCUPIED:
+        return _FOREIGN
     if charge.queue is None:
         # Until a member has replaced its placeholder, only the placeholder counts (GANG-11).
         return None
-    return Counted.ALLOCATION if charge.node and charge.held is not Held.PENDING else Counted.REQUEST
+    return _ALLOCATION if charge.node and charge.held is not _PENDING else _REQUEST
 
 
 @dataclass(frozen=True, slots=True)
