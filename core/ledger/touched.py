@@ -27,11 +27,6 @@ def touch_dropped(state: State, record: PodRecord) -> None:
 def take_touched(state: State) -> tuple[PodRecord, bool]:
     """Remove and return the next pod to settle, of which there must be one. True with a deleted pod."""
     touched = state.pods.touched
-    if len(touched) == 1:
-        # As after nearly all events.
-        uid, only = touched.popitem()
-        state.pods.settled.append(uid)
-        return only
     uid = next(iter(touched))
     state.pods.settled.append(uid)
     return touched.pop(uid)

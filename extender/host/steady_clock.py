@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+# mypyc would look it up in its module each time.
 _monotonic: Final = time.monotonic
 
 

@@ -28,41 +28,45 @@ class Counts:
             self._new[first, second] = 0
 
 
-def bucket_of(bounds: tuple[float, ...], seconds: float) -> int:
-    """Number of the first bound that a duration does not exceed, or of bounds if it exceeds all of them."""
-    # Most durations are within the first ones. Compiled, this costs a tenth of a bisection.
-    at, count = 0, len(bounds)
-    while at < count and bounds[at] < seconds:
-        at += 1
-    return at
+class Durations:
+    """Histogram of durations. ``bounds``: upper bounds of the buckets in seconds, ascending.
 
+    ``counts``: observations by bucket, the last one without a bound. ``total``: sum of all, in seconds.
+    """
 
-class Seconds:
-    """Durations of one verb's calls. ``counts``: calls by bucket, the last one without a bound."""
+    __slots__ = ("_bounds", "counts", "total")
 
-    __slots__ = ("counts", "created", "total")
-
-    def __init__(self, buckets: int) -> None:
-        self.counts = [0] * (buckets + 1)
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self._bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)
         self.total = 0.0
-        #: When the verb was first called, in seconds since the epoch.
-        self.created = time.time()
+
+    def observe(self, seconds: float) -> None:
+        """Count a duration. One that equals a bound is within it."""
+        # Most are within the first bounds. Compiled, this search calls no function.
+        at, bounds = 0, self._bounds
+        while at < len(bounds) and bounds[at] < seconds:
+            at += 1
+        self.counts[at] += 1
+        self.total += seconds
 
 
 class CallSeconds:
-    """Durations of calls by verb. ``bounds``: upper bounds of the buckets in seconds, ascending."""
+    """Durations of calls by verb. ``bounds``: see `Durations`."""
 
     def __init__(self, bounds: tuple[float, ...]) -> None:
         self.bounds = bounds
-        self.by_verb: dict[str, Seconds] = {}
+        self.by_verb: dict[str, Durations] = {}
+        #: When each verb was first called, in seconds since the epoch.
+        self.created: dict[str, float] = {}
 
     def observe(self, verb: str, seconds: float) -> None:
-        """Count a call. A duration that equals a bound is within it."""
+        """Count a call."""
         found = self.by_verb.get(verb)
         if found is None:
-            found = self.by_verb[verb] = Seconds(len(self.bounds))
-        found.counts[bucket_of(self.bounds, seconds)] += 1
-        found.total += seconds
+            found = self.by_verb[verb] = Durations(self.bounds)
+            self.created[verb] = time.time()
+        found.observe(seconds)
 
     def measure(self, on_fault: Callable[[str, str], None]) -> Callable[[str, float, str], None]:
         """Function that is to be called after each call with its verb, its duration and its fault, or empty.

@@ -85,5 +85,5 @@ class Journal:
 
 def _bytes_of(what: str, detail: str) -> int:
     """Memory of a line, at most."""
-    wide = 1 if what.isascii() and (not detail or detail.isascii()) else _WIDE
+    wide = 1 if what.isascii() and detail.isascii() else _WIDE
     return _LINE + wide * (len(what) + len(detail))

@@ -2,8 +2,8 @@
 
 No class has two concrete bases, or belongs to a library that makes classes. No object is made past its
 constructor, unless its class is named. Nor may an error have an attribute in the body of its class: a
-compiled one lacks it, unlike the source. In a compiled coroutine, a name that two ``except`` clauses give to
-errors has the type of the first.
+compiled one lacks it, unlike the source. Another module finds a ``Final`` tuple of floats not set. In a
+compiled coroutine, a name that two ``except`` clauses give to errors has the type of the first.
 """
 
 import ast
@@ -40,8 +40,18 @@ def faults_of(source: str) -> Iterator[str]:
                 yield f"{node.name} assigns several attributes at once"
         elif isinstance(node, ast.AsyncFunctionDef):
             yield f"{node.name} is asynchronous"
+        elif isinstance(node, ast.AnnAssign) and _is_final_tuple_of_floats(node):
+            yield f"{ast.unparse(node.target)} is a final tuple of floats"
         elif isinstance(node, ast.Attribute) and node.attr == "__new__" and not _names_a_class(node.value):
             yield f"line {node.lineno} makes an object of an unknown class past its constructor"
+
+
+def _is_final_tuple_of_floats(node: ast.AnnAssign) -> bool:
+    items = node.value.elts if isinstance(node.value, ast.Tuple) else []
+    is_final = ast.unparse(node.annotation).partition("[")[0] == "Final"
+    return is_final and any(
+        isinstance(each, ast.Constant) and isinstance(each.value, float) for each in items
+    )
 
 
 def _names_a_class(node: ast.expr) -> bool:
@@ -75,6 +85,7 @@ def test_what_is_compiled_has_none() -> None:
         "class A:\n    b, c = 1, 2",
         "def f(cls):\n    return cls.__new__(cls)",
         "async def f(): ...",
+        "A: Final = (0.5, 1.0)",
     ],
 )
 def test_a_planted_one_is_found(source: str) -> None:
@@ -88,6 +99,8 @@ def test_a_planted_one_is_found(source: str) -> None:
         "class A(B, Protocol): ...",
         "class A(B, Generic[T]): ...",
         "def f():\n    return A.__new__(A)",
+        "A: Final = (1, 2)",
+        "A = (0.5, 1.0)",
     ],
 )
 def test_what_compiles_passes(source: str) -> None:

@@ -15,7 +15,7 @@ class Lines:
         """Return the lines that a chunk completes."""
         lines: list[bytes] = []
         begin = 0
-        # `bytes.split` compares each byte, which takes four times as long as `find` with long lines.
+        # `bytes.split` compares each byte, which takes three times as long as `find` with lines of 4 KB.
         while (end := chunk.find(b"\n", begin)) >= 0:
             line = chunk[begin:end]
             begin = end + 1

@@ -29,5 +29,5 @@ class CallSeries(Collector):
                 family.add_sample(f"{NAME}_bucket", {**label, "le": bound}, float(total))
             family.add_sample(f"{NAME}_count", label, float(totals[-1]))
             family.add_sample(f"{NAME}_sum", label, found.total)
-            family.add_sample(f"{NAME}_created", label, found.created)
+            family.add_sample(f"{NAME}_created", label, self.calls.created[verb])
         yield family

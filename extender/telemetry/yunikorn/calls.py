@@ -4,9 +4,10 @@ import time
 from collections.abc import Callable
 
 from core.ids import PodUid
+from extender.telemetry.counts import Durations
 from extender.telemetry.lines import heading
 from extender.telemetry.yunikorn import families as of
-from extender.telemetry.yunikorn.durations import Durations, histogram
+from extender.telemetry.yunikorn.durations import BOUNDS, histogram, samples
 
 ATTEMPTS_AWAITED = 1_000
 """Unfinished preemption attempts that are stored. Beyond that, all are dropped, since some never end."""
@@ -17,9 +18,9 @@ class Calls:
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
-        self._filter, self._admitting = Durations(), Durations()
-        self._per_node, self._plans, self._slices = Durations(), Durations(), Durations()
-        self._unsorted = Durations()
+        self._filter, self._admitting = Durations(BOUNDS), Durations(BOUNDS)
+        self._per_node, self._plans, self._slices = Durations(BOUNDS), Durations(BOUNDS), Durations(BOUNDS)
+        self._unsorted = Durations(BOUNDS)
         self._attempts: dict[PodUid, float] = {}
 
     def timed_filter(
@@ -71,6 +72,6 @@ class Calls:
             + histogram(of.CYCLE, self._filter)
             + histogram(of.EVALUATION, self._filter)
             + heading(of.SORTING)
-            + self._unsorted.samples(sorting, 'level="app"')
-            + self._slices.samples(sorting, 'level="queue"')
+            + samples(self._unsorted, sorting, 'level="app"')
+            + samples(self._slices, sorting, 'level="queue"')
         )

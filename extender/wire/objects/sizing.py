@@ -199,15 +199,14 @@ def _resize_is_infeasible(pod: WirePod) -> bool:
 def markers_of(pod: WirePod) -> tuple[str, ...]:
     """Marker resources that a pod requests, sorted."""
     # The API server copies limits of extended resources into requests.
-    markers: list[str] = []
-    for container in _containers_of(pod.spec):
-        resources = container.resources
-        requests = resources.requests if resources is not None else None
-        if requests:
-            for name in requests:
-                if name.startswith(MARKER_PREFIX):
-                    markers.append(name)
-    return _one_of_each(tuple(sorted(set(markers)))) if markers else ()
+    markers = {
+        name
+        for container in _containers_of(pod.spec)
+        if container.resources is not None
+        for name in container.resources.requests or ()
+        if name.startswith(MARKER_PREFIX)
+    }
+    return _one_of_each(tuple(sorted(markers))) if markers else ()
 
 
 def _containers_of(spec: PodSpec) -> Sequence[Container]:
