@@ -44,7 +44,12 @@ def child_goes(parent: Queue, child: Queue) -> None:
 
 def raw_priority(queue: Queue) -> int:
     """Best priority of pending asks in the queue and of its children's exports (PRI-3)."""
-    return max((*queue.asked, *queue.shown), default=NO_PRIORITY)
+    best = NO_PRIORITY
+    for counts in (queue.asked, queue.shown):
+        for priority in counts:
+            if priority > best:
+                best = priority
+    return best
 
 
 def recompute(queue: Queue) -> None:

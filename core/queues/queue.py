@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from core.ids import ROOT, AppId, QueuePath
 from core.queues.properties import QueueProperties, inherited, properties_from
 from core.queues.spec import QueueSpec, TemplateSpec
 from core.resource import Limit, Resource, Tally
 
-NO_PRIORITY = -(2**31)
+NO_PRIORITY: Final = -(2**31)
 """Priority of nothing pending (PRI-2). An ask with that very priority looks the same."""
 
 

@@ -125,8 +125,10 @@ def first_excess(cap: Limit, size: Counted, *counted: Counted) -> str | None:
     caps = cap._amounts
     for name, amount in size._amounts.items():
         if amount > 0 and (most := caps.get(name)) is not None:
+            # Another variable, since mypyc computes with objects in one that may be None.
+            left: int = most
             for each in counted:
-                most -= each._amounts.get(name, 0)
-            if most < 0:
+                left -= each._amounts.get(name, 0)
+            if left < 0:
                 return name
     return None

@@ -42,9 +42,10 @@ class Tally(Counted):
         for name, amount in size._amounts.items():
             if (left := mine.get(name, 0) - amount) > 0:
                 mine[name] = left
-            else:
-                mine.pop(name, None)
-                stopped += (name,) if left else ()
+                continue
+            mine.pop(name, None)
+            if left:
+                stopped += (name,)
         return stopped
 
     def shortfall(self, size: Counted) -> tuple[str, ...]:

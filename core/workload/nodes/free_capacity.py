@@ -1,17 +1,16 @@
 """Free capacity of nodes, and the node on which an ask would leave the least of it."""
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Container, Iterator, Mapping
 
 from core.ids import NodeName
 from core.queues.spec import NodeSortSpec
 from core.resource import Counted, Resource
 from core.workload.nodes.affinity import Constraints, admits, bars_of
+from core.workload.nodes.free_order import FIRST, FreeOrder
 from core.workload.nodes.node import NodeFacts
 from core.workload.nodes.ranking import NodeRanking, score_of
 from core.workload.nodes.tainted_capacity import TaintedCapacity
-
-_FIRST = "vcore"
 
 LIGHT = 8
 """Weight up to which constraints are judged each time, which costs no more than remembering the result."""
@@ -28,10 +27,11 @@ class Undecided(Exception):
 
 
 class FreeCapacity:
-    """Free amounts of each known node, in the order of free ``vcore`` and then of names.
+    """Free amounts of each known node, and their order by free ``vcore`` and then by names.
 
-    Amounts may be negative, because bound pods count whether or not they fit. Cost of a change: O(log nodes)
-    and a shift. Cost of a search: the nodes with enough ``vcore`` that are unsuitable otherwise.
+    Amounts may be negative, because bound pods count whether or not they fit. Cost of a change: O(resources).
+    Cost of a search: that of bringing the order up to date (see `FreeOrder`), and the nodes with enough
+    ``vcore`` that are unsuitable otherwise.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class FreeCapacity:
         """Units of work that searches have taken so far: nodes checked and expressions judged."""
         self._free: dict[NodeName, dict[str, int]] = {}
         self._judged: dict[Constraints, dict[NodeName, bool]] = {}
-        self._order: list[tuple[int, NodeName]] = []
+        self._order = FreeOrder(self._free)
 
     def __iter__(self) -> Iterator[tuple[NodeName, Mapping[str, int]]]:
         return iter(self._free.items())
@@ -56,14 +56,15 @@ class FreeCapacity:
         self._free[name] = free
         self._forget(name)
         self.tainted.add(name, bars_of(node), free)
-        self._file(name, free)
+        self._order.add(name)
+        self.ranking.note_change(name)
 
     def drop_node(self, name: NodeName) -> None:
         """Forget a node, if it is known."""
         free = self._free.pop(name, None)
         if free is not None:
             self._forget(name)
-            self._unfile(name, free)
+            self._order.drop(name, free.get(FIRST, 0))
             self.tainted.drop(name, free)
             self.ranking.drop(name)
 
@@ -92,11 +93,11 @@ class FreeCapacity:
 
         ``besides``: nodes that are left out. Raises `Undecided`.
         """
-        start, judged = bisect_left(self._order, (size.get(_FIRST), "")), self._verdicts(constraints)
-        wanted = [(name, amount) for name, amount in size.items() if amount and name != _FIRST]
-        until = self.work + len(self._order) + WEIGHED_AT_ONCE
-        for at in range(start, len(self._order)):
-            name = self._order[at][1]
+        places, judged = self._order.places(), self._verdicts(constraints)
+        wanted = [(name, amount) for name, amount in size.items() if amount and name != FIRST]
+        until = self.work + len(places) + WEIGHED_AT_ONCE
+        for at in range(bisect_left(places, (size.get(FIRST), "")), len(places)):
+            name = places[at][1]
             free = self._free[name]
             self.work += 1
             for resource, amount in wanted:
@@ -149,9 +150,7 @@ class FreeCapacity:
 
     def is_filed(self, name: NodeName) -> bool:
         """True if a node is at the place of its free ``vcore``."""
-        entry = (self.free_on(name).get(_FIRST, 0), name)
-        at = bisect_left(self._order, entry)
-        return at < len(self._order) and self._order[at] == entry
+        return self._order.has(name)
 
     @property
     def strays(self) -> int:
@@ -184,21 +183,16 @@ class FreeCapacity:
         free = self._free.get(name)
         if free is None:
             return
-        self._unfile(name, free)
         self.tainted.change(name, free, size.items(), sign)
-        # A new mapping, since forks share the old one.
-        free = self._free[name] = dict(free)
-        for resource, amount in size.items():
-            free[resource] = free.get(resource, 0) + sign * amount
-        self._file(name, free)
-
-    def _file(self, name: NodeName, free: Mapping[str, int]) -> None:
-        insort(self._order, (free.get(_FIRST, 0), name))
+        self._count(name, free, size, sign)
         self.ranking.note_change(name)
 
-    def _unfile(self, name: NodeName, free: Mapping[str, int]) -> None:
-        at = bisect_left(self._order, (free.get(_FIRST, 0), name))
-        del self._order[at]
+    def _count(self, name: NodeName, free: dict[str, int], size: Resource, sign: int) -> None:
+        # A new mapping, since forks share the old one.
+        changed = self._free[name] = dict(free)
+        for resource, amount in size.items():
+            changed[resource] = changed.get(resource, 0) + sign * amount
+        self._order.note_change(name, free.get(FIRST, 0))
 
 
 class _Fork(FreeCapacity):
@@ -207,15 +201,10 @@ class _Fork(FreeCapacity):
     def __init__(self, base: FreeCapacity) -> None:
         super().__init__()
         self._free = dict(base._free)
-        self._order = list(base._order)
+        self._order = base._order.copy(self._free)
         self._judged = base._judged
 
     def _change(self, name: NodeName, size: Resource, sign: int) -> None:
         free = self._free.get(name)
-        if free is None:
-            return
-        self._unfile(name, free)
-        free = self._free[name] = dict(free)
-        for resource, amount in size.items():
-            free[resource] = free.get(resource, 0) + sign * amount
-        insort(self._order, (free.get(_FIRST, 0), name))
+        if free is not None:
+            self._count(name, free, size, sign)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pickle import dumps
 
 import pytest
 
@@ -18,6 +17,7 @@ from core.reasons import Code
 from core.workload.pod import OWN_GATE, PodFacts
 from tests.builders import START, make_gang, make_ledger, make_node, make_partition, make_pod, make_queue
 from tests.core.decisions.explanation.scenes import BARRIERS, SCENES, cycled, limited, observed
+from tests.picture import picture_of
 
 A = "root.a"
 ALICE = Identity("alice", ("dev",))
@@ -157,7 +157,7 @@ def test_as_many_get_their_turn_when_they_are_created(scene: Code | Barrier, cpu
 @pytest.mark.parametrize("code", SCENES)
 def test_nothing_is_changed(code: Code) -> None:
     ledger, _ = SCENES[code]()
-    before = dumps(ledger)
+    before = picture_of(ledger)
     explained(ledger, new_pods(3))
     explained(ledger, [replace(each, uid=PodUid(f"b-{each.uid}"), app_id="app-1") for each in new_pods(2)])
-    assert dumps(ledger) == before
+    assert picture_of(ledger) == before

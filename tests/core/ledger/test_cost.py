@@ -14,7 +14,7 @@ from tests.effort import effort
 
 MOST = {
     "shown": 1_252,
-    "filtered": 1_796,
+    "filtered": 1_846,
     "filtered again": 1_813,
     "refused": 619,
     "bound": 1_839,

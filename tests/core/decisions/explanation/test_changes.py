@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pickle import dumps
 
 import pytest
 
@@ -21,6 +20,7 @@ from core.workload.nodes.affinity import Constraints, Requirement, Term
 from core.workload.pod import OWN_GATE
 from tests.builders import START, make_ledger, make_node, make_queue
 from tests.core.decisions.explanation.scenes import ASK, BARRIERS, LIMITED, SCENES, cycled, limited, observed
+from tests.picture import picture_of
 
 A = "root.a"
 
@@ -298,6 +298,6 @@ def test_a_search_leaves_the_ledger_as_it_was() -> None:
     ledger = small_nodes()
     for at in range(3):
         observed(ledger, f"p{at}", app="older", cpu=700, created=float(at))
-    before = dumps(cycled(ledger))
+    before = picture_of(cycled(ledger))
     remedies(ledger)
-    assert dumps(ledger) == before
+    assert picture_of(ledger) == before

@@ -1,7 +1,6 @@
 """Races: turns before an ask where a new node takes every ask, and the states in which a race gives up."""
 
 from dataclasses import replace
-from pickle import dumps
 
 import pytest
 
@@ -16,6 +15,7 @@ from core.workload.nodes.affinity import Constraints
 from core.workload.nodes.node import NodeFacts
 from tests.builders import START, make_ledger, make_node, make_queue
 from tests.core.decisions.explanation.scenes import ASK, LIMITED, cycled, limited, observed
+from tests.picture import picture_of
 
 NEW = NodeFacts(NodeName("new"), Resource({"vcore": 1000, "memory": 1, "pods": 1}))
 
@@ -31,11 +31,11 @@ def full(*queues: QueueSpec, cpu: int = 1000, **of_ask: object) -> Ledger:
 
 
 def raced(ledger: Ledger, lifted: tuple[LimitKey, ...] = ()) -> Figures | None:
-    record, before = ledger.view.pod(ASK), dumps(ledger)
+    record, before = ledger.view.pod(ASK), picture_of(ledger)
     assert record is not None
     race = ledger.view.race(record, lifted, NEW)
     assert all(units >= 0 for units in race.run())
-    assert dumps(ledger) == before
+    assert picture_of(ledger) == before
     return race.figures
 
 

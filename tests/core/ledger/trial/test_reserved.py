@@ -1,7 +1,5 @@
 """Trials with reserved nodes: a node that is released requests a cycle, which serves all such asks again."""
 
-from pickle import dumps
-
 import pytest
 
 from core.ids import PodUid
@@ -12,6 +10,7 @@ from core.ledger.trial.trial import Trial
 from core.queues.limit_state import LimitKey, LimitKind
 from tests.builders import START, make_ledger, make_node, make_queue
 from tests.core.decisions.explanation.scenes import cycled, observed
+from tests.picture import picture_of
 
 OWNER, LATER, ASK = PodUid("uid-owner"), PodUid("uid-later"), PodUid("uid-ask")
 FULL = make_queue("root.full", max={"vcore": 500})
@@ -38,11 +37,11 @@ def played(ledger: Ledger, uid: PodUid, change: Change = NO_CHANGE, *, exact: bo
 def test_an_ask_that_was_served_before_takes_a_node_that_is_released_later() -> None:
     ledger = released()
     assert ledger.view.reserved_nodes == {"n1": OWNER, "n2": LATER}
-    before = dumps(ledger)
+    before = picture_of(ledger)
     trial = played(ledger, OWNER)
     assert trial.placed
     assert trial.state.turns.of[OWNER].node == "n2"
-    assert dumps(ledger) == before
+    assert picture_of(ledger) == before
     assert cycled(ledger).view.has_turn(OWNER)
 
 

@@ -1,7 +1,6 @@
 """Trial cycles: what they give turns to, and that they leave the ledger as it is."""
 
 from dataclasses import replace
-from pickle import dumps
 
 import pytest
 
@@ -13,6 +12,7 @@ from core.ledger.trial.figures import limits_after
 from core.queues.limit_state import LimitKey, LimitKind
 from tests.builders import START, make_ledger, make_node, make_queue, record_of
 from tests.core.decisions.explanation.scenes import cycled, observed
+from tests.picture import picture_of
 
 A, B = make_queue("root.a", max={"vcore": 1000}), make_queue("root.b", max={"vcore": 1000})
 ASK = PodUid("uid-ask")
@@ -81,7 +81,7 @@ def test_a_new_node_is_used() -> None:
 
 def test_a_trial_leaves_the_ledger_as_it_was() -> None:
     ledger = contended()
-    before = dumps(ledger)
+    before = picture_of(ledger)
     for change in (
         NO_CHANGE,
         raised(5000),
@@ -89,7 +89,7 @@ def test_a_trial_leaves_the_ledger_as_it_was() -> None:
         Change(node=make_node("n2")),
     ):
         placed(ledger, change)
-    assert dumps(ledger) == before
+    assert picture_of(ledger) == before
     assert record_of(ledger, "uid-ask").admission.woken_at is None
 
 

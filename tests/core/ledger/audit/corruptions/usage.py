@@ -77,11 +77,11 @@ USAGE: list[Corruption] = [
         "free capacity of n1",
         lambda state: state.usage.free_capacity.take(NodeName("n1"), ONE),
     ),
-    ("usage.free_capacity", "order of n1", lambda state: state.usage.free_capacity._order.clear()),
+    ("usage.free_capacity", "order of n1", lambda state: state.usage.free_capacity._order._places.clear()),
     (
         "usage.free_capacity",
         "free capacity of no node",
-        lambda state: state.usage.free_capacity._order.append((99, NodeName("n7"))),
+        lambda state: state.usage.free_capacity._order._places.append((99, NodeName("n7"))),
     ),
     *[("usage.free_capacity", named, _ranking(corrupt)) for named, corrupt in RANKING],
     ("usage.free_capacity", "left behind []", lambda state: state.usage.free_capacity.tainted._left.clear()),
