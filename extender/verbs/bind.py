@@ -138,11 +138,11 @@ class BindVerb:
 
     async def _bind(self, request: v1.BindRequest, until: float, answered: Answered) -> bytes:
         loop = asyncio.get_running_loop()
-        pod = await self._bindable_pod(request, until - loop.time())
+        pod = self._shown(request) or await self._read(request, until - loop.time())
         managed = self._engine.is_managed(pod) is not False
         if managed and not self._synced.is_set():
             await self._wait_until_synced(until - loop.time())
-            pod = await self._bindable_pod(request, until - loop.time())
+            pod = self._shown(request) or await self._read(request, until - loop.time())
         if pod.node:
             return v1.BOUND
         if managed:
@@ -152,17 +152,19 @@ class BindVerb:
             raise CallFault(outcome.message)
         return v1.BOUND
 
-    async def _bindable_pod(self, request: v1.BindRequest, within: float) -> PodFacts:
-        """The pod's facts as reported by the API server (F-18).
+    def _shown(self, request: v1.BindRequest) -> PodFacts | None:
+        """The facts that the watch has shown of the pod, or None if they do not allow the Binding (F-18)."""
+        record = self._engine.view.pod(PodUid(request.uid))
+        allow = record is not None and record.is_confirmed and not why_unbindable(record.facts, request)
+        return record.facts if record is not None and allow else None
+
+    async def _read(self, request: v1.BindRequest, within: float) -> PodFacts:
+        """The pod's facts from the API server, since those of the watch may be old (F-18).
 
         Raises `CallFault` if the pod may not be bound to the requested node.
         """
-        # The watch's facts suffice if they allow the Binding. Otherwise they may be old, so the pod is read.
-        engine, uid = self._engine, PodUid(request.uid)
-        record = engine.view.pod(uid)
-        if record is not None and record.is_confirmed and not why_unbindable(record.facts, request):
-            return record.facts
-        if engine.view.was_deleted(uid):
+        engine = self._engine
+        if engine.view.was_deleted(PodUid(request.uid)):
             raise CallFault("pod is gone")
         facts = await self._binder.read_pod(request.namespace, request.name, within=within)
         why = why_unbindable(facts, request)
@@ -189,26 +191,23 @@ class BindVerb:
         _left(until, answered)
         others = self.waits.begin(uid)
         try:
-            return await self._bind_admitted(request, until, answered, others)
+            verdict = self._admitted(request)
+            if isinstance(verdict, BoundAlready):
+                return v1.BOUND
+            if isinstance(verdict, BindWaits):
+                await self._wait_for(others, uid, until)
+            return await self._post(_binding(request, fenced=True), until, answered)
         finally:
             self.waits.forget(uid, others)
 
-    async def _bind_admitted(
-        self, request: v1.BindRequest, until: float, answered: Answered, others: "asyncio.Future[str]"
-    ) -> bytes:
-        uid = PodUid(request.uid)
-        match self._engine.bind(uid, NodeName(request.node)):
-            case BoundAlready():
-                return v1.BOUND
-            case Refused(_, refusal, _):
-                raise CallFault(refusal.text)
-            case Faulted(message):
-                raise CallFault(message)
-            case BindWaits():
-                await self._wait_for(others, uid, until)
-                return await self._post(_binding(request, fenced=True), until, answered)
-            case BindNow() | Ignored():
-                return await self._post(_binding(request, fenced=True), until, answered)
+    def _admitted(self, request: v1.BindRequest) -> BoundAlready | BindWaits | BindNow | Ignored:
+        """The engine's decision. Raises `CallFault` if the pod may not be bound."""
+        verdict = self._engine.bind(PodUid(request.uid), NodeName(request.node))
+        if isinstance(verdict, Refused):
+            raise CallFault(verdict.refusal.text)
+        if isinstance(verdict, Faulted):
+            raise CallFault(verdict.message)
+        return verdict
 
     async def _wait_for(self, others: "asyncio.Future[str]", uid: PodUid, until: float) -> None:
         """Wait until the group is complete. Raises `CallFault` if it fails, or at the deadline."""

@@ -1,4 +1,4 @@
-"""Objects that have survived a full collection are not visited again, but are still freed."""
+"""Objects that have survived a collection are not visited again, but are still freed."""
 
 import gc
 import weakref
@@ -27,7 +27,7 @@ def _as_before() -> Iterator[None]:
 
 
 def collected() -> set[int]:
-    """The ids of objects that the next full collection visits."""
+    """The ids of objects that a full collection would visit now."""
     return {id(each) for each in gc.get_objects()}
 
 
@@ -41,20 +41,30 @@ def test_a_living_object_is_visited_once() -> None:
     assert id(later) not in collected()
 
 
-def test_a_collection_of_the_young_spares_nothing() -> None:
+def test_a_collection_of_the_young_spares_its_survivors_too() -> None:
     freeze_survivors()
     young = Thing()
-    gc.collect(1)
-    assert id(young) in collected()
+    gc.collect(0)
+    assert id(young) not in collected()
 
 
-def test_after_a_large_start_a_full_collection_still_visits_few() -> None:
+def test_after_a_large_start_collections_still_come_and_visit_few() -> None:
     start = [Thing() for _ in range(100_000)]
     freeze_survivors()
-    before = gc.get_stats()[2]["collections"]
-    later = [Thing() for _ in range(10_000)]
-    assert gc.get_stats()[2]["collections"] >= before + 3
-    assert len(collected() & {id(each) for each in later}) < 5_000
+    visited: list[int] = []
+
+    def note(phase: str, _info: dict[str, int]) -> None:
+        if phase == "start":
+            visited.append(len(gc.get_objects()))
+
+    gc.callbacks.append(note)
+    try:
+        later = [Thing() for _ in range(10_000)]
+    finally:
+        gc.callbacks.remove(note)
+    # Each Thing is one object, and begins to have a dictionary only with its first attribute.
+    assert len(visited) >= len(later) // 600
+    assert max(visited) < 1_000
     assert len(start) == 100_000
 
 
