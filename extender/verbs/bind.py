@@ -155,8 +155,9 @@ class BindVerb:
     def _shown(self, request: v1.BindRequest) -> PodFacts | None:
         """The facts that the watch has shown of the pod, or None if they do not allow the Binding (F-18)."""
         record = self._engine.view.pod(PodUid(request.uid))
-        allow = record is not None and record.is_confirmed and not why_unbindable(record.facts, request)
-        return record.facts if record is not None and allow else None
+        if record is None or not record.is_confirmed or why_unbindable(record.facts, request):
+            return None
+        return record.facts
 
     async def _read(self, request: v1.BindRequest, within: float) -> PodFacts:
         """The pod's facts from the API server, since those of the watch may be old (F-18).

@@ -21,8 +21,8 @@ class FreeOrder:
     """Order of the nodes of ``free``, which has their free amounts and belongs to the caller.
 
     Most changes have no reader, since nothing is searched for where nothing waits. So a change costs a note,
-    and reading costs O(log nodes) and a shift for each changed node, or a pass over all nodes. The pass also
-    comes after `AWAITED` changed nodes.
+    and reading costs O(log nodes) and a shift for each changed node, or a pass over all nodes. More than
+    `AWAITED` changed nodes do not wait for a reader.
     """
 
     def __init__(self, free: Mapping[NodeName, Mapping[str, int]]) -> None:
