@@ -117,7 +117,7 @@ def _without_bypassed(queue: Queue, application: Application, record: PodRecord)
     # With a reservation it does not count as bypassed.
     own = size if record.admission.reservation is not None else _NOTHING
     for each in queue.chain:
-        extra.queues[each.path] = negated(Tally(Resource.sum_of(each.bypassed, own)))
+        extra.queues[each.path] = negated(each.bypassed.plus(own))
         for tracked in application.claimant.tracked(each.path):
             extra.people[tracked] = Tally(size.times(-1))
     return extra

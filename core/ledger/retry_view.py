@@ -61,9 +61,9 @@ class RetryView(LedgerView):
         """Return the counted amounts from a leaf to the root, less what the pod reserves."""
         extra, less = Extra(started=counted.started), self._charge.size.times(-1)
         for each in queue.chain:
-            extra.queues[each.path] = _sum(counted.of(each), less)
+            extra.queues[each.path] = counted.of(each).plus(less)
             for tracked in application.claimant.tracked(each.path):
-                extra.people[tracked] = _sum(counted.people.get(tracked, _NOTHING), less)
+                extra.people[tracked] = counted.people.get(tracked, _NOTHING).plus(less)
         return extra
 
     @property
@@ -112,7 +112,3 @@ class RetryView(LedgerView):
         """True if the node of the reservation has capacity for such an ask without the reservation."""
         free, own = self._state.usage.free_capacity.free_on(self._charge.node), self._charge.size
         return all(free.get(name, 0) + own.get(name) >= amount for name, amount in size.items() if amount)
-
-
-def _sum(counted: Tally, more: Resource) -> Tally:
-    return Tally(Resource.sum_of(counted, more))

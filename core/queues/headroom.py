@@ -81,7 +81,7 @@ def _excess(queue: Queue, size: Resource, extra: Tally | None) -> str | None:
 
 
 def _unknown_type(cap: Limit | None, size: Resource) -> str | None:
-    for name, amount in size.items():
+    for name, amount in size.by_name().items():
         if amount > 0 and (cap is None or name not in cap):
             return name
     return None

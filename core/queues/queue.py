@@ -198,7 +198,7 @@ class Queue:
         """
         twin = Queue(self.spec, above, like=self)
         if less is not None:
-            twin.allocated = Tally(Resource.sum_of(self.allocated, less.as_resource().times(-1)))
+            twin.allocated = self.allocated.plus(less.as_resource().times(-1))
             twin.running = self.running - completed
         return twin
 

@@ -10,6 +10,11 @@ from typing import Final
 
 from core.quantity import INT64_MAX, INT64_MIN, saturated
 
+MEMORY: Final = "memory"
+PODS: Final = "pods"
+VCORE: Final = "vcore"
+_APART: Final = frozenset({MEMORY, PODS, VCORE})
+
 
 class Amounts:
     """Signed 64-bit amounts by resource name, with no opinion on what an absent name means.
@@ -17,29 +22,32 @@ class Amounts:
     Units: millicores for ``vcore``, the base unit for every other resource.
     """
 
-    __slots__ = ("_amounts",)
-    _amounts: dict[str, int]
+    __slots__ = ()
+
+    def by_name(self) -> dict[str, int]:
+        """Amounts in the order of names, zero amounts included. Read only."""
+        raise NotImplementedError
 
     def items(self) -> ItemsView[str, int]:
-        """Names and amounts, in name order for `Resource` and `Limit`."""
-        return self._amounts.items()
+        """Names and amounts, in name order."""
+        return self.by_name().items()
 
     def names(self) -> KeysView[str]:
         """Names that are present, zero amounts included."""
-        return self._amounts.keys()
+        return self.by_name().keys()
 
     def __contains__(self, name: object) -> bool:
-        return name in self._amounts
+        return name in self.by_name()
 
     def __len__(self) -> int:
-        return len(self._amounts)
+        return len(self.by_name())
 
     def __bool__(self) -> bool:
         """True if any name is present, zero amounts included: the negation of IsEmpty."""
-        return bool(self._amounts)
+        return bool(self.by_name())
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({dict(sorted(self._amounts.items()))})"
+        return f"{type(self).__name__}({self.by_name()})"
 
 
 class Counted(Amounts):
@@ -49,17 +57,47 @@ class Counted(Amounts):
 
     def get(self, name: str) -> int:
         """Amount of ``name``, or 0 if it is absent."""
-        return self._amounts.get(name, 0)
+        return self.by_name().get(name, 0)
+
+    def split(self) -> "Split":
+        """Amounts, with those that nearly every pod has apart from others. Read only."""
+        raise NotImplementedError
 
     def copied(self) -> dict[str, int]:
         """Copy of the amounts by name."""
-        return self._amounts.copy()
+        return self.by_name().copy()
 
     def add_to(self, amounts: dict[str, int]) -> None:
         """Add to plain amounts. Names whose amount is 0 are left out."""
-        for name, amount in self._amounts.items():
+        for name, amount in self.by_name().items():
             if amount:
                 amounts[name] = amounts.get(name, 0) + amount
+
+
+class Split:
+    """Amounts of ``memory``, ``pods`` and ``vcore``, which nearly every pod has, and of other names.
+
+    They are added many times for each pod, and as attributes without a dictionary.
+    """
+
+    __slots__ = ("memory", "others", "pods", "vcore")
+
+    def __init__(self, memory: int, pods: int, vcore: int, others: dict[str, int]) -> None:
+        """``others``: amounts of all other names but those that are 0."""
+        self.memory = memory
+        self.pods = pods
+        self.vcore = vcore
+        self.others = others
+
+    def copy(self) -> "Split":
+        """Copy that changes by itself."""
+        return Split(self.memory, self.pods, self.vcore, self.others.copy())
+
+
+def split_of(amounts: Mapping[str, int]) -> Split:
+    """Split amounts by name."""
+    others = {name: amount for name, amount in amounts.items() if amount and name not in _APART}
+    return Split(amounts.get(MEMORY, 0), amounts.get(PODS, 0), amounts.get(VCORE, 0), others)
 
 
 def in_name_order(amounts: Mapping[str, int]) -> dict[str, int]:
@@ -72,7 +110,7 @@ def in_name_order(amounts: Mapping[str, int]) -> dict[str, int]:
 
 def over_union(left: Amounts, right: Amounts, combine: Callable[[int, int], int]) -> dict[str, int]:
     """Apply ``combine`` to every name of either side, an absent amount being 0. In name order, saturated."""
-    mine, others = left._amounts, right._amounts
+    mine, others = left.by_name(), right.by_name()
     # Most often both sides have the same names, which are in order on the left already.
     names = mine if mine.keys() == others.keys() else sorted(mine.keys() | others.keys())
     return {name: saturated(combine(mine.get(name, 0), others.get(name, 0))) for name in names}
@@ -85,20 +123,33 @@ class Resource(Counted):
     an absent name, and equal values can be shared. `amounts_equal` is Equals, where an absent name is zero.
     """
 
-    __slots__ = ("_hash",)
+    __slots__ = ("_amounts", "_hash", "_split")
 
     def __init__(self, amounts: Mapping[str, int], *, owned: bool = False) -> None:
         """Copy amounts in the order of names. An amount beyond 64 bits saturates.
 
         ``owned``: take the dictionary itself, which must be in name order, saturated and never changed again.
         """
-        self._amounts = amounts if owned and isinstance(amounts, dict) else in_name_order(amounts)
+        self._amounts: dict[str, int] = (
+            amounts if owned and isinstance(amounts, dict) else in_name_order(amounts)
+        )
         self._hash: int | None = None
+        self._split: Split | None = None
 
     @staticmethod
     def over(amounts: dict[str, int]) -> "Resource":
         """Make a value that owns ``amounts``; see `__init__`."""
         return Resource(amounts, owned=True)
+
+    def by_name(self) -> dict[str, int]:
+        """Amounts in the order of names, zero amounts included. Read only."""
+        return self._amounts
+
+    def split(self) -> Split:
+        """Amounts, with those that nearly every pod has apart from others. Read only."""
+        if self._split is None:
+            self._split = split_of(self._amounts)
+        return self._split
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -117,7 +168,7 @@ class Resource(Counted):
         """Add any number of vectors. Saturates once, at the end."""
         amounts: dict[str, int] = {}
         for part in parts:
-            for name, amount in part._amounts.items():
+            for name, amount in part.by_name().items():
                 amounts[name] = amounts.get(name, 0) + amount
         return cls(amounts)
 
@@ -172,14 +223,14 @@ class Resource(Counted):
         cannot give what they do not have.
         """
         mine = self._amounts
-        for name, amount in size._amounts.items():  # noqa: SIM110 - asked of every node: a generator costs double
+        for name, amount in size.by_name().items():  # noqa: SIM110 - asked of every node: a generator costs double
             if amount > 0 and amount > mine.get(name, 0):
                 return False
         return True
 
     def amounts_equal(self, other: Counted) -> bool:
         """Equals: the same amounts, an absent name being 0."""
-        mine, others = self._amounts, other._amounts
+        mine, others = self._amounts, other.by_name()
         return mine == others or all(mine.get(k, 0) == others.get(k, 0) for k in mine.keys() | others.keys())
 
 

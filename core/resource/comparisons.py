@@ -41,7 +41,7 @@ def at_least(left: Amounts | None, right: Amounts | None) -> bool:
 
 def strictly_more(left: Amounts | None, right: Amounts | None) -> bool:
     """StrictlyGreaterThan, `gt_any`: like `at_least`, and at least one amount differs."""
-    return more_of(left._amounts if left is not None else {}, right._amounts if right is not None else {})
+    return more_of(left.by_name() if left is not None else {}, right.by_name() if right is not None else {})
 
 
 def more_of(mine: Mapping[str, int], others: Mapping[str, int]) -> bool:

@@ -14,20 +14,26 @@ class Limit(Amounts):
     cap as 0, `holds` as it is.
     """
 
-    __slots__ = ("_hash",)
+    __slots__ = ("_amounts", "_hash")
 
     def __init__(self, amounts: Mapping[str, int], *, owned: bool = False) -> None:
         """Copy amounts in the order of names. An amount beyond 64 bits saturates.
 
         ``owned``: take the dictionary itself, which must be in name order, saturated and never changed again.
         """
-        self._amounts = amounts if owned and isinstance(amounts, dict) else in_name_order(amounts)
+        self._amounts: dict[str, int] = (
+            amounts if owned and isinstance(amounts, dict) else in_name_order(amounts)
+        )
         self._hash: int | None = None
 
     @staticmethod
     def over(amounts: dict[str, int]) -> "Limit":
         """Make a value that owns ``amounts``; see `__init__`."""
         return Limit(amounts, owned=True)
+
+    def by_name(self) -> dict[str, int]:
+        """Caps in the order of names, zeros included. Read only."""
+        return self._amounts
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -74,7 +80,7 @@ class Limit(Amounts):
         The test of every quota and headroom below the root (QUO-7, QUO-8).
         """
         caps = self._amounts
-        for name, amount in size._amounts.items():
+        for name, amount in size.by_name().items():
             # An amount that is not positive fits under every cap, even a negative one.
             if amount > 0 and (cap := caps.get(name)) is not None and amount > cap:
                 return False
@@ -86,7 +92,7 @@ class Limit(Amounts):
         The test of guarantees, where an overdrawn amount must not count as none.
         """
         caps = self._amounts
-        return all(amount <= caps.get(name, amount) for name, amount in size._amounts.items())
+        return all(amount <= caps.get(name, amount) for name, amount in size.by_name().items())
 
     def tightest(self, other: "Limit") -> "Limit":
         """CWMIN, `min_union`: the smaller cap of every name. A name capped on one side only has that cap."""
@@ -122,13 +128,13 @@ def first_excess(cap: Limit, size: Counted, *counted: Counted) -> str | None:
     The commit check of one queue (QUO-8). ``size`` is one of ``counted``, and only its positive amounts
     count. Makes no intermediate value.
     """
-    caps = cap._amounts
-    for name, amount in size._amounts.items():
+    caps = cap.by_name()
+    for name, amount in size.by_name().items():
         if amount > 0 and (most := caps.get(name)) is not None:
             # Another variable, since mypyc computes with objects in one that may be None.
             left: int = most
             for each in counted:
-                left -= each._amounts.get(name, 0)
+                left -= each.get(name)
             if left < 0:
                 return name
     return None

@@ -53,6 +53,7 @@ class Connections:
         self._in_head: OrderedDict[asyncio.Transport, float] = OrderedDict()
         self._answered: dict[asyncio.Transport, bool] = {}
         self._sweep: asyncio.TimerHandle | None = None
+        self._clock: Callable[[], float] | None = None
 
     def __len__(self) -> int:
         return len(self._idle) + len(self._in_head) + len(self._answered)
@@ -129,9 +130,11 @@ class Connections:
         self._closed(why)
         transport.abort()
 
-    @staticmethod
-    def _now() -> float:
-        return asyncio.get_running_loop().time()
+    def _now(self) -> float:
+        # asyncio finds the loop by a system call, so that is asked for once.
+        if self._clock is None:
+            self._clock = asyncio.get_running_loop().time
+        return self._clock()
 
 
 class Guarded(asyncio.Protocol):

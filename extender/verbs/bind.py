@@ -137,7 +137,8 @@ class BindVerb:
             answered.set_result(ended.result())
 
     async def _bind(self, request: v1.BindRequest, until: float, answered: Answered) -> bytes:
-        loop = asyncio.get_running_loop()
+        # Asking asyncio for the loop costs a system call each time.
+        loop = answered.get_loop()
         pod = self._shown(request) or await self._read(request, until - loop.time())
         managed = self._engine.is_managed(pod) is not False
         if managed and not self._synced.is_set():
@@ -245,7 +246,7 @@ def _left(until: float, answered: Answered) -> float:
     """Seconds until the deadline. Raises `CallFault` if a Binding must no longer be posted."""
     if answered.cancelled():
         raise CallFault(HUNG_UP)
-    left = until - asyncio.get_running_loop().time()
+    left = until - answered.get_loop().time()
     if left <= 0:
         raise DeadlinePassed("the time for this bind call is over; nothing was sent")
     return left

@@ -1,6 +1,7 @@
 """Names that Kubernetes allows. Every part of a URL must be such a name (F-18)."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 MOST_UID: Final = 128
@@ -15,9 +16,22 @@ _NAME: Final = re.compile(rf"{_LABEL.pattern}(?:\.{_LABEL.pattern})*")
 
 def is_namespace_name(text: str) -> bool:
     """True for an RFC 1123 label, as names of namespaces are."""
-    return len(text) <= _LONGEST_LABEL and _LABEL.fullmatch(text) is not None
+    return len(text) <= _LONGEST_LABEL and _is_label(text)
+
+
+@lru_cache(maxsize=4096)
+def _is_label(text: str) -> bool:
+    return _LABEL.fullmatch(text) is not None
 
 
 def is_object_name(text: str) -> bool:
-    """True for an RFC 1123 subdomain, as names of pods, nodes, ConfigMaps and Leases are."""
+    """True for an RFC 1123 subdomain, as names of pods, ConfigMaps and Leases are."""
     return len(text) <= _LONGEST_NAME and _NAME.fullmatch(text) is not None
+
+
+def is_node_name(text: str) -> bool:
+    """True for a name that a node may have. Remembered, since calls name the same nodes."""
+    return len(text) <= _LONGEST_NAME and _is_remembered_name(text)
+
+
+_is_remembered_name: Final = lru_cache(maxsize=4096)(is_object_name)

@@ -17,7 +17,6 @@ from core.ledger.trial.changed_queues import ChangedBook, ChangedQueues, changed
 from core.ledger.trial.turns import end_old_turns, shared_turns
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
-from core.resource import Resource, Tally
 from core.workload.application import Application
 from core.workload.states import STARTED
 
@@ -104,7 +103,7 @@ def _applications(base: Applications, ended: Sequence[Ended]) -> Applications:
     known = dict(base.known)
     for record, _, application in ended:
         twin = copy(known[application.id])
-        twin.used = Tally(Resource.sum_of(twin.used, record.facts.size.times(-1)))
+        twin.used = twin.used.plus(record.facts.size.times(-1))
         known[application.id] = twin
     return replace(base, known=known)
 

@@ -183,14 +183,14 @@ class FreeCapacity:
         free = self._free.get(name)
         if free is None:
             return
-        self.tainted.change(name, free, size.items(), sign)
+        self.tainted.change(name, free, size.by_name(), sign)
         self._count(name, free, size, sign)
         self.ranking.note_change(name)
 
     def _count(self, name: NodeName, free: dict[str, int], size: Resource, sign: int) -> None:
         # A new mapping, since forks share the old one.
-        changed = self._free[name] = dict(free)
-        for resource, amount in size.items():
+        changed = self._free[name] = free.copy()
+        for resource, amount in size.by_name().items():
             changed[resource] = changed.get(resource, 0) + sign * amount
         self._order.note_change(name, free.get(FIRST, 0))
 

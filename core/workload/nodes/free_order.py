@@ -14,15 +14,19 @@ FEW: Final = 10
 cheaper."""
 
 AWAITED: Final = 256
-"""Changed nodes, at most, that are not moved yet. It bounds the cost of the next reader."""
+"""Changed nodes, at most, that are not moved yet, unless a full pass is quick. It bounds the cost of the next
+reader."""
+
+QUICK: Final = 2_000
+"""Nodes up to which a full pass takes less than a millisecond, so that any number of them may wait for it."""
 
 
 class FreeOrder:
     """Order of the nodes of ``free``, which has their free amounts and belongs to the caller.
 
     Most changes have no reader, since nothing is searched for where nothing waits. So a change costs a note,
-    and reading costs O(log nodes) and a shift for each changed node, or a pass over all nodes. More than
-    `AWAITED` changed nodes do not wait for a reader.
+    and reading costs O(log nodes) and a shift for each changed node, or a pass over all nodes. Beyond `QUICK`
+    nodes, no more than `AWAITED` changed nodes wait for a reader.
     """
 
     def __init__(self, free: Mapping[NodeName, Mapping[str, int]]) -> None:
@@ -49,7 +53,7 @@ class FreeOrder:
         """Note that a node had the amount ``before`` free until now."""
         if name not in self._awaited:
             self._awaited[name] = before
-            if len(self._awaited) > AWAITED:
+            if len(self._awaited) > AWAITED and len(self._places) > QUICK:
                 self._move()
 
     def has(self, name: NodeName) -> bool:

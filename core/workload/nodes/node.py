@@ -60,8 +60,9 @@ class Group:
 
     def count(self, size: Resource, sign: int) -> None:
         """Add a size, or subtract it with a ``sign`` of -1."""
-        for name, amount in size.items():
-            self.total[name] = self.total.get(name, 0) + sign * amount
+        total = self.total
+        for name, amount in size.by_name().items():
+            total[name] = total.get(name, 0) + sign * amount
 
 
 class Evictable:

@@ -1,18 +1,17 @@
 """Free capacity of all nodes together, by the taints that repel pods from them."""
 
-from collections.abc import Collection, ItemsView, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from core.ids import NodeName
 from core.workload.nodes.affinity import Toleration, passes
 from core.workload.nodes.node import Taint
 
 Bars = frozenset[Taint]
-Amounts = ItemsView[str, int]
 
 CHECKED_AT_MOST = 64
 """Pairs of bars and tolerations, at most, that one answer checks."""
 
-_NOTHING: Mapping[str, int] = {}
+_NOTHING: dict[str, int] = {}
 
 
 class TaintedCapacity:
@@ -25,25 +24,25 @@ class TaintedCapacity:
         self._left: dict[Bars, dict[str, int]] = {}
         self._nodes: dict[Bars, int] = {}
 
-    def add(self, name: NodeName, bars: Bars, free: Mapping[str, int]) -> None:
+    def add(self, name: NodeName, bars: Bars, free: dict[str, int]) -> None:
         """Add a node with its free amounts."""
         self._bars[name] = bars
         self._nodes[bars] = self._nodes.get(bars, 0) + 1
-        self.change(name, _NOTHING, free.items(), 1)
+        self.change(name, _NOTHING, free, 1)
 
-    def drop(self, name: NodeName, free: Mapping[str, int]) -> None:
+    def drop(self, name: NodeName, free: dict[str, int]) -> None:
         """Drop a node with its free amounts."""
-        self.change(name, free, free.items(), -1)
+        self.change(name, free, free, -1)
         bars = self._bars.pop(name)
         self._nodes[bars] -= 1
         if not self._nodes[bars]:
             del self._nodes[bars]
             self._left.pop(bars, None)
 
-    def change(self, name: NodeName, free: Mapping[str, int], size: Amounts, sign: int) -> None:
+    def change(self, name: NodeName, free: dict[str, int], size: dict[str, int], sign: int) -> None:
         """Add ``size`` on a node that had ``free``, or subtract it with a ``sign`` of -1."""
         left = self._left.setdefault(self._bars[name], {})
-        for resource, amount in size:
+        for resource, amount in size.items():
             before = free.get(resource, 0)
             after = before + sign * amount
             left[resource] = left.get(resource, 0) + max(after, 0) - max(before, 0)

@@ -5,7 +5,7 @@ httptools parses. A call with a short body, as kube-scheduler sends it, is answe
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from logging import Logger
@@ -65,6 +65,8 @@ class Connection(asyncio.Protocol):
         self._overhead = self._allowance = self._head = 0
         self._invalid = self._full = self._ends = self._crowded = False
         self._active = 0.0
+        #: Clock of the event loop, which asyncio finds by a system call. Set once the connection is made.
+        self._clock: Callable[[], float] = float
         self._idle: asyncio.TimerHandle | None = None
         self._soon: asyncio.TimerHandle | None = None
 
@@ -82,7 +84,8 @@ class Connection(asyncio.Protocol):
         self._shared.open.add(self)
         self._connections.opened(self._transport)
         self._close_after(self._shared.idle_for)
-        self._active = asyncio.get_running_loop().time()
+        self._clock = asyncio.get_running_loop().time
+        self._active = self._clock()
 
     def connection_lost(self, _: Exception | None) -> None:
         """Cancel the work for a client that has gone, and drop all that refers to this connection."""
@@ -255,7 +258,7 @@ class Connection(asyncio.Protocol):
             return
         more = (_ALLOWED if reply.status == 405 else b"") + (_CLOSES if reply.closes else b"")
         self._transport.write(b"%b%d%b\r\n\r\n%b" % (_HEADS[reply.status], len(reply.body), more, reply.body))
-        self._active = asyncio.get_running_loop().time()
+        self._active = self._clock()
         if not reply.closes:
             return
         self._ends = True
@@ -314,7 +317,7 @@ class Connection(asyncio.Protocol):
 
     def _close_if_idle(self) -> None:
         """Close the connection at its time-out, unless it was used meanwhile."""
-        left = self._active + self._shared.idle_for - asyncio.get_running_loop().time()
+        left = self._active + self._shared.idle_for - self._clock()
         if self._ends:
             self.abort()
         elif left > 0 or self._task is not None:

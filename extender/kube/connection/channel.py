@@ -160,4 +160,4 @@ class Channel(asyncio.Protocol):
         found = self._found
         answer = Answer(status, b"".join(self._body), found.get(b"date", ""), found.get(b"retry-after", ""))
         waiting.set_result(answer)
-        self.used_at = asyncio.get_running_loop().time()
+        self.used_at = waiting.get_loop().time()

@@ -350,11 +350,11 @@ class Effector:
         If a request may have reached the API server and its answer was lost, the pod shows the outcome.
         """
         # A POST that names the uid can be repeated: it binds at most once, and never another pod.
-        until = asyncio.get_running_loop().time() + within
+        clock = asyncio.get_running_loop().time
+        until = clock() + within
         sent, may_send = False, self._may_act if binding.fenced else None
         while True:
-            left = until - asyncio.get_running_loop().time()
-            if left <= 0:
+            if (left := until - clock()) <= 0:
                 return BindOutcome(False, certain=not sent, message="the API server did not answer in time")
             try:
                 path, body = binding_path(binding), binding_body(binding)

@@ -6,6 +6,7 @@ from itertools import takewhile
 from typing import Final
 
 from core.ids import AppId, NodeName, PodUid
+from core.ledger.pods.record import Charge
 from core.ledger.view import LedgerView
 from core.resource import Resource, Tally
 from core.workload.application import Application
@@ -13,6 +14,9 @@ from extender.rest.memory.known import Allocated
 from extender.rest.model.applications import ResourceHistory, Usage
 from extender.rest.projection.counting import Counted, counted_as
 from extender.rest.projection.pods import bound_at
+
+# Each settled pod is compared with it, and mypyc would look it up by name.
+_ALLOCATION: Final = Counted.ALLOCATION
 
 INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 UNKNOWN: Final = "UNKNOWN"
@@ -42,7 +46,7 @@ class Sums:
     def begin(self, size: Resource) -> None:
         """Add an allocation that is no placeholder."""
         self.used.add(size)
-        for name, _ in size.items():
+        for name in size.by_name():
             used = self.used.get(name)
             if used > self.peak.get(name, 0):
                 self.peak[name] = used
@@ -54,7 +58,7 @@ class Sums:
         kind = self.placeholder if pod.placeholder else self.preempted if pod.preempted else self.usage
         amounts = kind.setdefault(pod.instance, {})
         seconds = max(0, int(now - pod.since))
-        for name, amount in pod.size.items():
+        for name, amount in pod.size.by_name().items():
             amounts[name] = amounts.get(name, 0) + amount * seconds
 
 
@@ -71,8 +75,11 @@ class Allocations:
     def settled(self, view: LedgerView, uids: Sequence[PodUid], *, now: float) -> None:
         """Update the usage of settled pods, and store the final sums of applications that have ended."""
         for uid in uids:
-            old, new = self._pods.get(uid), allocated(view, uid)
-            if old is not new and not _are_equal(old, new):
+            old, charge = self._pods.get(uid), view.charge_of(uid)
+            if old is None and counted_as(charge) is not _ALLOCATION:
+                continue
+            new = allocated(view, uid, charge)
+            if not _are_equal(old, new):
                 self._move(uid, old, new, now)
         self._note_ended(view)
 
@@ -157,10 +164,9 @@ def _uses_as_much(old: Allocated, new: Allocated) -> bool:
     return old.app == new.app and old.size == new.size and old.placeholder == new.placeholder
 
 
-def allocated(view: LedgerView, uid: PodUid) -> Allocated | None:
-    """Return a pod's allocation, or None if it is no allocation of an application."""
-    charge = view.charge_of(uid)
-    if charge is None or counted_as(charge) is not Counted.ALLOCATION:
+def allocated(view: LedgerView, uid: PodUid, charge: Charge | None) -> Allocated | None:
+    """Return a pod's allocation, or None if its charge is no allocation of an application."""
+    if charge is None or counted_as(charge) is not _ALLOCATION:
         return None
     record = view.pod(uid)
     app = record.membership.application if record is not None else None

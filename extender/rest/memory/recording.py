@@ -25,6 +25,11 @@ _REMOVE: Final = Change.REMOVE
 _REQUEST: Final = Counted.REQUEST
 _ALLOCATION: Final = Counted.ALLOCATION
 _FOREIGN: Final = Counted.FOREIGN
+_APP_REQUEST: Final = Detail.APP_REQUEST
+_APP_ALLOCATION: Final = Detail.APP_ALLOCATION
+_NODE_ALLOCATION: Final = Detail.NODE_ALLOCATION
+_USER_USAGE: Final = Detail.USER_USAGE
+_GROUP_USAGE: Final = Detail.GROUP_USAGE
 
 RESTLESS: Final = frozenset({AppState.COMPLETING, AppState.STARTING, AppState.FAILING, AppState.RESUMING})
 """States that may end without an event of a pod."""
@@ -113,7 +118,7 @@ class Recording:
             return
         allocated = old.counted is _ALLOCATION
         if allocated:
-            self._put(of_node(old.node, _REMOVE, Detail.NODE_ALLOCATION, now=now, pod=uid, size=size))
+            self._put(of_node(old.node, _REMOVE, _NODE_ALLOCATION, now=now, pod=uid, size=size))
         if old.app is not None:
             detail = _why_ended(view, old) if allocated else _why_cancelled(old)
             self._put(of_application(old.app, _REMOVE, detail, now=now, pod=uid, size=size))
@@ -123,17 +128,17 @@ class Recording:
         if new.counted is _FOREIGN:
             self._put(of_node(node, Change.SET, Detail.NODE_OCCUPIED, now=now, pod=uid, size=size))
         elif app is not None and new.counted is _REQUEST:
-            self._put(of_application(app, _ADD, Detail.APP_REQUEST, now=now, pod=uid, size=size))
+            self._put(of_application(app, _ADD, _APP_REQUEST, now=now, pod=uid, size=size))
         elif app is not None:
-            self._put(of_application(app, _ADD, Detail.APP_ALLOCATION, now=now, pod=uid, size=size))
-            self._put(of_node(node, _ADD, Detail.NODE_ALLOCATION, now=now, pod=uid, size=size))
+            self._put(of_application(app, _ADD, _APP_ALLOCATION, now=now, pod=uid, size=size))
+            self._put(of_node(node, _ADD, _NODE_ALLOCATION, now=now, pod=uid, size=size))
 
     def _tell_usage(self, pod: KnownPod, change: Change, now: float) -> None:
         """Record the usage of the user and the user group of an allocation's application."""
         known = self._apps.get(pod.app) if pod.app is not None else None
         if known is None or known.queue is None or pod.counted is not _ALLOCATION:
             return
-        for name, detail in ((known.user, Detail.USER_USAGE), (known.group, Detail.GROUP_USAGE)):
+        for name, detail in ((known.user, _USER_USAGE), (known.group, _GROUP_USAGE)):
             if name:
                 self._put(of_person(name, change, detail, now=now, about=known.queue, size=pod.size))
 

@@ -57,9 +57,9 @@ def record(
         object_id=key,
         message=cut(message) if message else "",
         timestamp_nano=nanoseconds(now),
-        # Plain numbers: msgspec compares with the default by identity, so an enum's 0 would not be left out.
-        event_change_type=int(change),
-        event_change_detail=int(detail),
+        # A plain 0, since msgspec compares with the default by identity. Others are not converted.
+        event_change_type=change or 0,
+        event_change_detail=detail or 0,
         reference_id=about,
         resource=resource_of(size),
     )

@@ -30,7 +30,7 @@ from extender.wire.calls.bodies import (
     PodHead,
 )
 from extender.wire.calls.body_report import report_on
-from extender.wire.names import MOST_UID, is_namespace_name, is_object_name
+from extender.wire.names import MOST_UID, is_namespace_name, is_node_name, is_object_name
 from extender.wire.objects.pod import WirePod
 
 
@@ -147,7 +147,7 @@ def bind_request_from(body: bytes) -> BindRequest:
     if not (args.name and args.namespace and args.uid and args.node):
         raise BadBody("PodName, PodNamespace, PodUID and Node must not be empty")
     check_names(args.namespace, args.name, args.uid)
-    if not is_object_name(args.node):
+    if not is_node_name(args.node):
         raise BadBody("Node is no name of a node")
     return BindRequest(args.name, args.namespace, args.uid, args.node)
 

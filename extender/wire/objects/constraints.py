@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
+import msgspec
+
 from core.ids import NO_NODE, NodeName
 from core.workload.daemon_set import Controller
 from core.workload.nodes.affinity import (
@@ -30,25 +32,38 @@ from extender.wire.objects.pod import (
 _MOST_LISTED: Final = 8 * MOST_WEIGHED
 """Terms, expressions, labels and tolerations of a pod that are compared for equality, at most."""
 
+_LONGEST_REMEMBERED: Final = 2048
+"""Bytes of tolerations, at most, whose constraints are remembered by what is written."""
+
+_TOLERATIONS: Final = msgspec.json.Decoder(list[PodToleration] | None)
+_NO_LABELS: Final[dict[str, str]] = {}
+
 
 def constraints_from(spec: PodSpec) -> Constraints:
     """Constraints of a pod. Pods with equal constraints share one value.
 
-    Returns `UNREAD` for constraints that are too large to evaluate.
+    Returns `UNREAD` for constraints that are too large to evaluate. Raises ValueError for tolerations that
+    are no tolerations.
     """
     affinity = spec.affinity
     required = affinity.node_affinity if affinity is not None else None
     terms = required.required if required is not None else None
-    if not (spec.node_selector or terms is not None or spec.tolerations):
+    selector, written = spec.node_selector or _NO_LABELS, bytes(spec.tolerations)
+    if not (selector or terms is not None or written):
         return ANYWHERE
-    found = terms.node_selector_terms or () if terms is not None else ()
-    if not _is_read(spec, found):
+    if len(selector) > _MOST_LISTED:
         return UNREAD
-    selector = tuple(sorted(spec.node_selector.items())) if spec.node_selector else ()
-    tolerations = tuple(spec.tolerations or ())
+    listed = tuple(sorted(selector.items())) if selector else ()
     if terms is None:
-        return _without_terms(selector, tolerations)
-    return _one_of_each(_made(selector, tuple(dict.fromkeys(map(_term, found))), tolerations))
+        return (_without_terms if len(written) <= _LONGEST_REMEMBERED else _read_anew)(listed, written)
+    found, tolerations = terms.node_selector_terms or (), _tolerations_in(written)
+    if not _is_read(found, len(listed) + len(tolerations)):
+        return UNREAD
+    return _one_of_each(_made(listed, tuple(dict.fromkeys(map(_term, found))), tolerations))
+
+
+def _tolerations_in(written: bytes) -> tuple[PodToleration, ...]:
+    return tuple(_TOLERATIONS.decode(written) or ()) if written else ()
 
 
 def _made(
@@ -61,23 +76,25 @@ def _made(
     return made if made.weight <= MOST_WEIGHED else UNREAD
 
 
-@lru_cache(maxsize=4096)
-def _without_terms(
-    selector: tuple[tuple[str, str], ...], tolerations: tuple[PodToleration, ...]
-) -> Constraints:
-    """Constraints without required terms, as most pods have them. Found by what is written."""
+def _read_anew(selector: tuple[tuple[str, str], ...], written: bytes) -> Constraints:
+    """Constraints without required terms, as most pods have them. ``written``: tolerations in JSON."""
+    tolerations = _tolerations_in(written)
+    if len(selector) + len(tolerations) > _MOST_LISTED:
+        return UNREAD
     return _one_of_each(_made(selector, None, tolerations))
 
 
-def _is_read(spec: PodSpec, terms: Sequence[SelectorTerm]) -> bool:
-    """True if the constraints are small enough to be translated. Duplicates count here."""
-    count = len(terms) + len(spec.tolerations or ()) + len(spec.node_selector or ())
-    if count > _MOST_LISTED:
-        return False
-    if not terms:
-        return True
+_without_terms: Final = lru_cache(maxsize=4096)(_read_anew)
+"""Constraints as `_read_anew` makes them, found by what is written."""
+
+
+def _is_read(terms: Sequence[SelectorTerm], count: int) -> bool:
+    """True if required terms are small enough to be translated. Duplicates count.
+
+    ``count``: labels and tolerations beside them.
+    """
     expressions = [each for term in terms for each in (term.match_expressions, term.match_fields) if each]
-    count += sum(map(len, expressions))
+    count += len(terms) + sum(map(len, expressions))
     if count > _MOST_LISTED:
         return False
     return sum(len(each.values or ()) for group in expressions for each in group) <= 16 * MOST_WEIGHED

@@ -62,7 +62,8 @@ class Container(Wire, frozen=True):
 
     name: str = ""
     restart_policy: str | None = None
-    resources: WireResources | None = None
+    #: `WireResources`, as they are written: most pods have those of another pod.
+    resources: msgspec.Raw = msgspec.Raw()
     ports: list[ContainerPort] | None = None
 
 
@@ -184,7 +185,8 @@ class PodSpec(Wire, frozen=True):
     resource_claims: list[ResourceClaim] | None = None
     node_selector: dict[str, str] | None = None
     affinity: Affinity | None = None
-    tolerations: list[PodToleration] | None = None
+    #: A list of `PodToleration`, as it is written: nearly all pods have the same ones.
+    tolerations: msgspec.Raw = msgspec.Raw()
     termination_grace_period_seconds: int | None = None
     topology_spread_constraints: list[SpreadConstraint] | None = None
     volumes: list[Volume] | None = None

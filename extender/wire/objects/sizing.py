@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
+import msgspec
+
 from core.errors import QuantityError
 from core.quantity import canonical, kubernetes_amount
 from core.resource import ZERO, Resource
@@ -32,6 +34,8 @@ FILTER_MARKER: Final = "paddock.dev/filter"
 _CACHED_SIZES: Final = 8192
 # An object with more requests is unusual. It is not cached, so that it cannot displace common sizes.
 _MOST_REMEMBERED_NAMES: Final = 32
+_LONGEST_REMEMBERED: Final = 1024
+_RESOURCES: Final[msgspec.json.Decoder[WireResources | None]] = msgspec.json.Decoder(WireResources | None)
 
 MOST_NAMES: Final = 512
 """Kinds of resources of one pod that are read separately."""
@@ -54,9 +58,10 @@ def pod_size(pod: WirePod) -> Resource:
     Explicit zero requests stay as zero entries. Raises ``QuantityError`` for an invalid or negative quantity,
     with the container and the resource.
     """
-    if (requests := _only_requests(pod)) is not None:
+    if (written := _only_resources(pod)) is not None:
         try:
-            return _size_alone(tuple(requests.items()))
+            if (alone := _size_alone(written)) is not None:
+                return alone
         except QuantityError:
             # Below, the error gets the name of the container.
             pass
@@ -71,8 +76,11 @@ def pod_size(pod: WirePod) -> Resource:
     return _as_one_pod(size)
 
 
-def _only_requests(pod: WirePod) -> Quantities | None:
-    """Requests of a pod that has one container and no other amounts, as most pods. None for any other pod."""
+def _only_resources(pod: WirePod) -> bytes | None:
+    """Resources, as they are written, of a pod that has one container and no other amounts, as most pods.
+
+    None for any other pod.
+    """
     spec, status = pod.spec, pod.status
     containers = spec.containers
     if (
@@ -85,9 +93,21 @@ def _only_requests(pod: WirePod) -> Quantities | None:
         or spec.overhead
     ):
         return None
-    resources = containers[0].resources
-    requests = resources.requests if resources is not None else None
-    return requests if requests and len(requests) <= _MOST_REMEMBERED_NAMES else None
+    written = bytes(containers[0].resources)
+    return written if 0 < len(written) <= _LONGEST_REMEMBERED else None
+
+
+def _resources_of(container: Container) -> WireResources | None:
+    """Resources of a container. Read only."""
+    written = bytes(container.resources)
+    if not written:
+        return None
+    return _RESOURCES.decode(written) if len(written) > _LONGEST_REMEMBERED else _resources_in(written)
+
+
+@lru_cache(maxsize=_CACHED_SIZES)
+def _resources_in(written: bytes) -> WireResources | None:
+    return _RESOURCES.decode(written)
 
 
 def node_size(node: WireNode) -> Resource:
@@ -148,7 +168,7 @@ class _ContainerValues:
         in_effect = status.resources if status is not None else None
         if in_effect is not None and self._infeasible:
             return _requested(in_effect, name)
-        value = _requested(container.resources, name, self._names)
+        value = _requested(_resources_of(container), name, self._names)
         if status is not None and status.allocated_resources:
             value = value.largest(amounts_of(status.allocated_resources, "container", name))
         return value if in_effect is None else value.largest(_requested(in_effect, name))
@@ -172,10 +192,10 @@ def _names_read(pod: WirePod) -> tuple[frozenset[str] | None, int]:
     Zero amounts are ignored if the pod has more than `MOST_NAMES` requests.
     """
     spec = pod.spec
-    written = [each.resources.requests for each in _containers_of(spec) if each.resources is not None]
-    if sum([len(each) for each in written if each]) <= MOST_NAMES:
+    found = [resources.requests for each in _containers_of(spec) if (resources := _resources_of(each))]
+    if sum([len(each) for each in found if each]) <= MOST_NAMES:
         return None, 0
-    pairs = (pair for each in written for pair in (each or {}).items())
+    pairs = (pair for each in found for pair in (each or {}).items())
     names = {name for name, amount in pairs if _has_digits(str(amount))}
     read = sorted(names, key=lambda name: (name not in _OF_EVERY_POD, name))[:MOST_NAMES]
     return frozenset(read), len(names) - len(read)
@@ -198,15 +218,28 @@ def _resize_is_infeasible(pod: WirePod) -> bool:
 
 def markers_of(pod: WirePod) -> tuple[str, ...]:
     """Marker resources that a pod requests, sorted."""
-    # The API server copies limits of extended resources into requests.
-    markers = {
-        name
-        for container in _containers_of(pod.spec)
-        if container.resources is not None
-        for name in container.resources.requests or ()
-        if name.startswith(MARKER_PREFIX)
-    }
+    containers = _containers_of(pod.spec)
+    if len(containers) == 1:
+        return _markers_in(containers[0])
+    markers = {name for container in containers for name in _markers_in(container)}
     return _one_of_each(tuple(sorted(markers))) if markers else ()
+
+
+def _markers_in(container: Container) -> tuple[str, ...]:
+    written = bytes(container.resources)
+    return _read_markers(written) if len(written) > _LONGEST_REMEMBERED else _markers_written(written)
+
+
+def _read_markers(written: bytes) -> tuple[str, ...]:
+    resources = _RESOURCES.decode(written) if written else None
+    if resources is None or not resources.requests:
+        return ()
+    # The API server copies limits of extended resources into requests.
+    return tuple(sorted(name for name in resources.requests if name.startswith(MARKER_PREFIX)))
+
+
+_markers_written: Final = lru_cache(maxsize=_CACHED_SIZES)(_read_markers)
+"""Markers as `_read_markers` finds them, by what is written."""
 
 
 def _containers_of(spec: PodSpec) -> Sequence[Container]:
@@ -278,9 +311,16 @@ def _amount(name: str, quantity: Quantity) -> int:
 
 
 @lru_cache(maxsize=_CACHED_SIZES)
-def _size_alone(entries: tuple[tuple[str, Quantity], ...]) -> Resource:
-    """Size of a pod with these requests only. Raises ``QuantityError``."""
-    return _as_one_pod(_remembered(entries))
+def _size_alone(written: bytes) -> Resource | None:
+    """Size of a pod with these resources only; None without requests, or with many.
+
+    Raises ``QuantityError``.
+    """
+    resources = _RESOURCES.decode(written)
+    requests = resources.requests if resources is not None else None
+    if not requests or len(requests) > _MOST_REMEMBERED_NAMES:
+        return None
+    return _as_one_pod(_remembered(tuple(requests.items())))
 
 
 @lru_cache(maxsize=_CACHED_SIZES)

@@ -2,13 +2,14 @@
 
 import json
 
+import msgspec
 import pytest
 
 from core.ids import NodeName
 from core.ledger import events as on
 from core.reasons import Code
 from extender.wire.calls.extender_v1 import BadBody
-from extender.wire.objects.pod import Container, PodMetadata, PodSpec, WirePod, WireResources
+from extender.wire.objects.pod import Container, PodMetadata, PodSpec, WirePod
 from extender.wire.translate import pod_from
 from tests.builders import AGENTS, OF_AGENTS, make_pod, reserved_on
 from tests.extender.rigs import Rig, filter_body
@@ -95,10 +96,10 @@ def test_the_code_is_that_of_the_decision(rig: Rig) -> None:
     ],
 )
 def test_markers_say_for_which_pods_filter_is_called(markers: tuple[str, ...], asked: bool) -> None:
-    requests = dict.fromkeys(markers, "1")
-    spec = PodSpec(containers=[Container(resources=WireResources(requests=requests)), Container()])
+    written = msgspec.Raw(json.dumps({"requests": dict.fromkeys(markers, "1")}).encode())
+    spec = PodSpec(containers=[Container(resources=written), Container()])
     assert pod_from(WirePod(spec=spec)).asks_filter is asked
-    late = PodSpec(init_containers=[Container(resources=WireResources(requests=requests))])
+    late = PodSpec(init_containers=[Container(resources=written)])
     assert pod_from(WirePod(spec=late)).asks_filter is asked
 
 

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from core.ids import NodeName
-from core.workload.nodes.free_order import AWAITED, FEW, FreeOrder
+from core.workload.nodes.free_order import AWAITED, FEW, QUICK, FreeOrder
 
 NODES = 60
 
@@ -69,14 +69,15 @@ def test_a_node_that_changes_twice_leaves_the_place_where_it_stood() -> None:
     assert world.order.places() == world.sorted()
 
 
-def test_no_more_than_a_bound_of_changes_are_left_to_the_next_reader() -> None:
-    world = World(AWAITED + 10)
+@pytest.mark.parametrize(("nodes", "are_moved"), [(QUICK, False), (QUICK + 1, True)])
+def test_of_many_nodes_a_bound_of_changes_are_left_to_the_next_reader(nodes: int, are_moved: bool) -> None:
+    world = World(nodes)
     for at in range(AWAITED):
         world.change(NodeName(f"n{at}"), 1)
-    stale = list(world.order._places)
-    assert stale != world.sorted()
+    assert world.order._places != world.sorted()
     world.change(NodeName(f"n{AWAITED}"), 1)
-    assert world.order._places == world.sorted()
+    assert (world.order._places == world.sorted()) is are_moved
+    assert world.order.places() == world.sorted()
 
 
 def test_a_copy_has_the_changes_that_are_not_read_yet_and_then_changes_by_itself() -> None:

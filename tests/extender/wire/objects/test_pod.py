@@ -150,12 +150,8 @@ def test_a_whole_node_is_read_field_by_field() -> None:
     [
         pytest.param({"spec": {"containers": {}}}, id="an object for a list"),
         pytest.param({"spec": {"containers": [None]}}, id="null in a list"),
-        pytest.param(
-            {"spec": {"containers": [{"resources": {"requests": {"cpu": True}}}]}}, id="true for a quantity"
-        ),
-        pytest.param(
-            {"spec": {"containers": [{"resources": {"requests": {"cpu": []}}}]}}, id="a list for a quantity"
-        ),
+        pytest.param({"spec": {"overhead": {"cpu": True}}}, id="true for a quantity"),
+        pytest.param({"spec": {"overhead": {"cpu": []}}}, id="a list for a quantity"),
         pytest.param({"metadata": {"name": 5}}, id="a number for a name"),
         pytest.param([], id="a list for a pod"),
     ],

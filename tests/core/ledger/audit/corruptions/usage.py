@@ -93,7 +93,7 @@ USAGE: list[Corruption] = [
     (
         "usage.free_capacity",
         "left behind",
-        lambda state: state.usage.free_capacity.tainted.change(NodeName("n1"), {}, ONE.items(), 1),
+        lambda state: state.usage.free_capacity.tainted.change(NodeName("n1"), {}, ONE.by_name(), 1),
     ),
     (
         "usage.free_capacity",
