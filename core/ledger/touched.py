@@ -27,9 +27,12 @@ def touch_dropped(state: State, record: PodRecord) -> None:
 def take_touched(state: State) -> tuple[PodRecord, bool]:
     """Remove and return the next pod to settle, of which there must be one. True with a deleted pod."""
     touched = state.pods.touched
-    uid = next(iter(touched))
-    state.pods.settled.append(uid)
-    return touched.pop(uid)
+    # A loop that ends at once, since mypyc leaves `next` and `pop` to the interpreter.
+    for uid, found in touched.items():
+        del touched[uid]
+        state.pods.settled.append(uid)
+        return found
+    raise AssertionError("no pod was touched")
 
 
 def forget_settled(state: State) -> None:
