@@ -110,7 +110,7 @@ class DecisionLog:
     def _timestamp(self, at: float) -> str:
         """Text of a time in UTC, with microseconds (RFC 3339)."""
         second = int(at)
-        microseconds = round((at - second) * 1_000_000)
+        microseconds = int((at - second) * 1_000_000 + 0.5)
         if microseconds == 1_000_000:
             second, microseconds = second + 1, 0
         if second != self._second:
