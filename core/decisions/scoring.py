@@ -3,7 +3,7 @@
 Scores are chosen so that kube-scheduler follows that order.
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
 from core.decisions.decision import Band, Ignored, Scored, Scoring, Unscored
 from core.ids import NO_NODE, NodeName, PodUid
@@ -16,21 +16,23 @@ TOP_SCORE = 10
 """Highest score of an extender (`MaxExtenderPriority`). The lowest is 0."""
 
 
-def decide_scores(view: LedgerView, uid: PodUid, names: Sequence[NodeName]) -> Scoring:
+def decide_scores(view: LedgerView, uid: PodUid, offered: Callable[[], Sequence[NodeName]]) -> Scoring:
     """Score each node offered to a managed pod, or leave the choice to kube-scheduler.
 
     The rank is sent, not the usage itself: see `bands_by_rank`. A node that the ledger does not know has the
-    lowest score. Cost: O(offered nodes), and ranking the nodes that changed since the last call.
+    lowest score. ``offered``: the nodes to score, called only if Paddock scores any. Cost: O(offered nodes),
+    and ranking the nodes that changed since the last call.
     """
     record = view.pod(uid)
     if record is None or not record.membership.managed or not view.synced:
         return Ignored()
     if not scores_nodes(view):
         return Unscored()
-    offered = set(names)
-    ranked = _in_order(view, record, offered)
+    names = offered()
+    known = set(names)
+    ranked = _in_order(view, record, known)
     bands = tuple(bands_by_rank(ranked))
-    if len(ranked) < len(offered):
+    if len(ranked) < len(known):
         # The order of a set may differ between processes.
         unknown = dict.fromkeys(name for name in names if name not in view.nodes)
         bands += ((0, tuple(unknown)),)

@@ -162,9 +162,9 @@ class Engine:
             return list(victims)
         return [node for node, uids in victims.items() if undercut(view, uids) is None]
 
-    def score(self, uid: PodUid, nodes: Sequence[NodeName]) -> Scoring:
-        """Score each of the nodes for a pod."""
-        verdict = decide_scores(self.view, uid, nodes)
+    def score(self, uid: PodUid, offered: Callable[[], Sequence[NodeName]]) -> Scoring:
+        """Score each of the offered nodes for a pod."""
+        verdict = decide_scores(self.view, uid, offered)
         self._report("prioritize", uid, verdict)
         return verdict
 

@@ -113,7 +113,7 @@ class PureVerbs:
             return v1.NO_PRIORITIES
         if not ours:
             return v1.NO_PRIORITIES
-        match self._engine.score(PodUid(request.pod.metadata.uid), request.node_names()):
+        match self._engine.score(PodUid(request.pod.metadata.uid), request.node_names):
             case Scored(_, bands):
                 return v1.priorities(bands)
             case Ignored() | Unscored():

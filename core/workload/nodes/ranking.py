@@ -94,7 +94,7 @@ class NodeRanking:
         """Nodes that are offered, best first. ``instead``: score that replaces a node's own for this call."""
         if len(offered) * FEW < len(self._filed):
             return self._sorted(self._filed.keys() & offered, instead)
-        found = list(filter(offered.__contains__, self._names))
+        found = [name for name in self._names if name in offered]
         if instead is not None:
             del found[bisect_left(found, self._rank(instead[1]), key=self._rank)]
             found.insert(bisect_left(found, instead, key=self._rank), instead[1])

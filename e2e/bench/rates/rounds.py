@@ -111,7 +111,7 @@ async def _running(side: Side, size: Size) -> AsyncIterator[Round]:
         cluster.namespace = await cluster.create_namespace()
         await cluster.add_nodes(size.nodes, cpu="32")
         if side.form:
-            await install(cluster, tree())
+            await install(cluster, tree(), form=side.form)
         if side.gated:
             await put_policies_in_force(cluster)
         watcher = await stack.enter_async_context(Watcher(control_plane, cluster.namespace))

@@ -101,12 +101,16 @@ def configuration(side: Side, url: str) -> Object:
     return config
 
 
-async def install(cluster: Cluster, tree: Mapping[str, Any]) -> None:
-    """Install Paddock's account, roles and queues."""
+SETTINGS = {"prioritize": {"paddock.nodeSelection": "policy"}}
+"""Settings of a form. Without this one, or a policy in the document, Paddock scores no node."""
+
+
+async def install(cluster: Cluster, tree: Mapping[str, Any], *, form: str = "") -> None:
+    """Install Paddock's account, roles and queues, and the settings of a form."""
     for thing in rendered(OVERLAY):
         if thing["kind"] in INSTALLED:
             await cluster.apply(thing)
-    await cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": document(tree)})
+    await cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": document(tree), **SETTINGS.get(form, {})})
 
 
 def policies() -> list[Object]:

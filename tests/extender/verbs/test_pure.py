@@ -213,6 +213,15 @@ def test_prioritize_leaves_the_choice_to_kube_scheduler_unless_a_policy_is_named
     assert Rig().verbs.prioritize(filter_body("p")) == b"[]"
 
 
+def test_prioritize_reads_the_names_only_if_it_scores_them() -> None:
+    body = filter_body("p").replace(b'"n1"', b"1")
+    assert Rig().verbs.prioritize(body) == b"[]"
+    rig = scoring_rig()
+    rig.engine.learn(on.PodObserved(make_pod("p")))
+    with pytest.raises(BadBody):
+        rig.verbs.prioritize(body)
+
+
 @pytest.mark.parametrize("full", [False, True], ids=["names", "whole nodes"])
 @pytest.mark.rule("NODE-1")
 def test_prioritize_answers_ranks_with_the_best_at_ten(full: bool) -> None:

@@ -273,7 +273,7 @@ def play(ledger: Ledger, history: History) -> list[object]:
             case ("bind", uid, node):
                 answers.append(bind_called(ledger, uid, node, now=now))
             case ("score", uid):
-                answers.append(decide_scores(ledger.view, uid, [*NODES, NodeName("unheard-of")]))
+                answers.append(decide_scores(ledger.view, uid, lambda: [*NODES, NodeName("unheard-of")]))
                 check_ranking(ledger)
             case ("wait", seconds):
                 now += seconds
