@@ -22,6 +22,7 @@ BENCHMARKS = {
     "start": "start",
     "scale": "inside.scale",
     "throughput": "rates.throughput",
+    "pairs": "rates.pairs",
     "backlog": "rates.backlog",
     "policies": "rates.policies",
     "groups": "groups",

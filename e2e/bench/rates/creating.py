@@ -23,7 +23,8 @@ GATED: Mapping[str, Any] = {"schedulingGates": [{"name": "paddock.dev/queue"}]}
 class Batch:
     """Pods to create: PREFIX-LEAF-NUMBER, round-robin over the leaves ``qLEAF`` of a queue.
 
-    ``spec``: more of each pod's spec. ``labelled``: False for pods that no queue manages.
+    ``spec``: more of each pod's spec. ``labelled``: False for pods that no queue manages. ``scheduler``: name
+    of the scheduler of all others.
     """
 
     namespace: str
@@ -33,6 +34,7 @@ class Batch:
     spec: Mapping[str, Any] = field(default_factory=dict)
     parent: str = "root.tenants"
     labelled: bool = True
+    scheduler: str = "yunikorn"
 
     def bodies(self) -> Iterator[bytes]:
         """The requests' bodies, in order."""
@@ -51,7 +53,7 @@ class Batch:
                 "labels": self._labels(leaf),
             },
             "spec": {
-                "schedulerName": "yunikorn" if self.labelled else "default-scheduler",
+                "schedulerName": self.scheduler if self.labelled else "default-scheduler",
                 "terminationGracePeriodSeconds": 0,
                 "containers": [{"name": "c", "image": "pause", "resources": {"requests": {"cpu": "1"}}}],
                 **self.spec,
