@@ -60,7 +60,8 @@ class Background:
         self.slices: list[Span] = []
 
     def later(self, seconds: float, call: Callable[[], None]) -> object:
-        kind = getattr(call, "__name__", "")
+        # A partial function has no name of its own.
+        kind = getattr(getattr(call, "func", call), "__name__", "")
         if self._by_hand:
             self._planned.append((kind, call))
             return None
