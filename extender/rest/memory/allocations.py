@@ -79,7 +79,7 @@ class Allocations:
             if old is None and counted_as(charge) is not _ALLOCATION:
                 continue
             new = allocated(view, uid, charge)
-            if not _are_equal(old, new):
+            if old is not new and not _are_equal(old, new):
                 self._move(uid, old, new, now)
         self._note_ended(view)
 
