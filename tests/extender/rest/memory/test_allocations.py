@@ -1,15 +1,11 @@
 """Peaks and sums of applications."""
 
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 
-from core.ids import AppId, NodeName, PodUid, QueuePath
+from core.ids import AppId, PodUid
 from core.ledger import events as on
-from core.ledger.pods.record import Charge, Held
-from core.ledger.view import LedgerView
 from core.resource import Resource
 from core.workload.application import Application
 from extender.rest.members import members
@@ -115,14 +111,3 @@ def test_a_binding_that_fails_leaves_nothing() -> None:
     assert world.memory.peak(world.application()).get("vcore") == 1000
     world.tell(on.BindFailed(PodUid("uid-p"), certain=True), at=3)
     assert world.memory.history(world.application()).resource_usage == {}
-
-
-@pytest.mark.rule("REST-7")
-def test_a_charge_whose_pod_is_not_known_is_no_allocation() -> None:
-    charge = Charge(Held.ALLOCATED, QueuePath("root.a"), NodeName("n1"), Resource({"pods": 1}))
-    found = SimpleNamespace(
-        charge_of=lambda _: charge, pod=lambda _: None, identities=SimpleNamespace(all_ended=list)
-    )
-    memory = Allocations()
-    memory.settled(cast(LedgerView, found), [PodUid("ghost")], now=START)
-    assert memory.peak(Application(AppId("app-1", "default"), "")) == Resource({})
