@@ -65,14 +65,13 @@ class PlayedRest:
         service.memory.ring.on_added = lambda: self._on_loop(wake)
         life.witness = RestWitness(witness, service.reports)
         life.outward.settled = service.reports.settled
+        _pass_time_of(service)
         self._service = service
-        self.pass_time()
 
     def pass_time(self) -> None:
         """To be called at each hour of the day."""
         if self._service is not None:
-            self._service.pass_time()
-            self._service.check_health_at_once()
+            _pass_time_of(self._service)
 
     def _on_loop(self, call: Callable[[], None]) -> None:
         if not self._loop.is_closed():
@@ -80,6 +79,11 @@ class PlayedRest:
 
     def _router(self, routes: tuple[Route, ...], unready: Callable[[], str]) -> Router:
         return _AtOnce(routes, unready, self._lock)
+
+
+def _pass_time_of(service: RestService) -> None:
+    service.pass_time()
+    service.check_health_at_once()
 
 
 class _AtOnce(Router):

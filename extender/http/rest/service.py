@@ -7,8 +7,11 @@ import threading
 import traceback
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
+
+from aiohttp import web
 
 from extender.configuration.reload import LiveConfiguration
 from extender.configuration.rest_settings import RestSettings, rest_settings_from
@@ -42,6 +45,9 @@ UNUSED = 60.0
 
 FIRST_HEALTH = 0.05
 """Seconds between two checks whether the first round of health checks can begin."""
+
+CHECKED_WITHIN = 10.0
+"""Seconds for which a request waits for the first round of health checks, which follows readiness."""
 
 
 class RestService:
@@ -80,6 +86,7 @@ class RestService:
         self.reports = Reports(self.memory, StoredRows(self.facts))
         self._asked_at = started
         self._health: Health | None = None
+        self._checked = asyncio.Event()
         self._config = InForce()
         self._bodies = Bodies(lambda: self.reports.rows.version + self._recorder.version)
         self._streams = Streams(self.memory.ring, lambda: self.settings)
@@ -125,7 +132,7 @@ class RestService:
 
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Return the paths of the REST interface."""
-        handle = self._answering.handle
+        handle = self._handle
         return (
             Endpoint("POST", VALIDATE, handle, "verdict on a queue document in the body"),
             Endpoint(ANY_METHOD, "/{ws:(?i:ws)}/{tail:.*}", handle, by_leader=True),
@@ -133,6 +140,13 @@ class RestService:
             Endpoint("GET", STACK, handle, by_leader=True),
             Endpoint("GET", OPENAPI, handle),
         )
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        """Answer a request. One that only lacks the first round of health checks waits for it (REST-47)."""
+        if self._health is None and not self._unready():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._checked.wait(), CHECKED_WITHIN)
+        return await self._answering.handle(request)
 
     def facts(self) -> Facts:
         """Return the present facts."""
@@ -209,6 +223,7 @@ class RestService:
         checks = self._health_round()
         await in_slices(iter(checks))
         self._health = checks.health
+        self._checked.set()
 
     def check_health_at_once(self) -> None:
         """Perform a whole round of health checks. Cost: O(pods)."""
@@ -216,6 +231,7 @@ class RestService:
         for _ in checks:
             pass
         self._health = checks.health
+        self._checked.set()
 
     def _health_round(self) -> HealthRound:
         faults, configuration = self.memory.faults, self._configuration

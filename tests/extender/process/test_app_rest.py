@@ -7,6 +7,7 @@ import json
 import pytest
 from aiohttp import ClientSession
 
+from extender.http.rest import service
 from extender.kube import leadership
 from extender.rest.history.recorder import Recorder
 from tests.extender.app_bench import LEASES, Server, document, kubeconfig, server, undone
@@ -22,12 +23,6 @@ UI = (
     *("partition/default/nodes", "scheduler/healthcheck"),
 )
 """Routes that the web UI calls (REST-15)."""
-
-
-async def ready(server: Server) -> None:
-    """The first round of health checks ends a moment after the lists are in."""
-    await server.started()
-    await server.until_shown("/ws/v1/scheduler/healthcheck", "HealthChecks")
 
 
 @pytest.mark.rule("REST-43")
@@ -51,7 +46,7 @@ async def test_every_route_of_the_web_ui_answers(server: Server) -> None:
     server.configure(document())
     server.pod("running", node="n1")
     server.pod("waiting")
-    await ready(server)
+    await server.started()
     for path in UI:
         assert (await server.get(f"/ws/v1/{path}"))[0] == 200
     apps = json.loads((await server.get(f"{BASE}/queue/root.a/applications"))[1])
@@ -81,10 +76,25 @@ async def test_paths_and_methods(
     server: Server, method: str, path: str, status: int, header: str, value: str
 ) -> None:
     server.configure(document())
-    await ready(server)
+    await server.started()
     url = f"http://127.0.0.1:{server.admin}{path}"
     async with server.session.request(method, url, allow_redirects=False) as response:
         assert (response.status, response.headers[header]) == (status, value)
+
+
+@pytest.mark.rule("REST-43", "REST-47")
+@pytest.mark.parametrize(("wait", "status"), [(60.0, 200), (0.01, 503)])
+async def test_a_request_waits_for_the_first_round_of_health_checks(
+    server: Server, monkeypatch: pytest.MonkeyPatch, wait: float, status: int
+) -> None:
+    """A page that is opened between readiness and that round is complete, or its answers say why not."""
+    monkeypatch.setattr(service, "FIRST_HEALTH", 1.0)
+    monkeypatch.setattr(service, "CHECKED_WITHIN", wait)
+    server.configure(document())
+    await server.started()
+    found = [await server.get(f"/ws/v1/{path}") for path in UI]
+    assert [each for each, _ in found] == [status] * len(UI)
+    assert status == 200 or all("health was not checked yet" in text for _, text in found)
 
 
 @pytest.mark.rule("REST-23")
@@ -92,7 +102,7 @@ async def test_a_body_is_packed_once(server: Server) -> None:
     server.configure(document())
     for at in range(20):
         server.pod(f"p-{at}", node="n1")
-    await ready(server)
+    await server.started()
     url = f"http://127.0.0.1:{server.admin}{BASE}/nodes"
     bodies = []
     for wish, packed in (("gzip", True), ("gzip;q=0", False), ("deflate", False), ("br, gzip;q=0.5", True)):
@@ -111,7 +121,7 @@ async def test_a_body_is_packed_once(server: Server) -> None:
 @pytest.mark.rule("REST-13")
 async def test_events_are_streamed_as_they_come(server: Server) -> None:
     server.configure(document())
-    await ready(server)
+    await server.started()
     url = f"http://127.0.0.1:{server.admin}/ws/v1/events/stream?count=2"
     async with server.session.get(url) as response:
         head = json.loads(await response.content.readline())
@@ -140,7 +150,7 @@ async def test_streams_that_are_refused(
     server: Server, keys: dict[str, str], query: str, status: int, message: str
 ) -> None:
     server.configure(document(), **keys)
-    await ready(server)
+    await server.started()
     await server.until_shown("/ws/v1/events/batch", "disabled" if keys else "InstanceUUID")
     found, text = await server.get(f"/ws/v1/events/stream{query}")
     assert (found, json.loads(text)["message"]) == (status, message)
@@ -149,7 +159,7 @@ async def test_streams_that_are_refused(
 @pytest.mark.rule("REST-13")
 async def test_streams_of_one_host_are_counted(server: Server) -> None:
     server.configure(document(), event__maxStreamsPerHost="1")
-    await ready(server)
+    await server.started()
     url = f"http://127.0.0.1:{server.admin}/ws/v1/events/stream"
     async with server.session.get(url) as first:
         await first.content.readline()
@@ -162,7 +172,7 @@ async def test_a_refusal_is_a_reason_and_an_event(server: Server) -> None:
     server.configure(document(vcore=1))
     server.pod("first", node="n1")
     server.pod("second")
-    await ready(server)
+    await server.started()
     await server.post("filter", filter_body("second"))
     apps = json.loads((await server.get(f"{BASE}/queue/root.a/applications"))[1])
     (request,) = apps[0]["requests"]
@@ -193,7 +203,7 @@ async def test_the_state_dump(server: Server) -> None:
     server.configure(document())
     server.pod("running", node="n1")
     server.pod("waiting", app="app-2")
-    await ready(server)
+    await server.started()
     status, text = await server.get("/ws/v1/fullstatedump")
     assert status == 200
     found = json.loads(text)
@@ -220,7 +230,7 @@ async def test_the_state_dump(server: Server) -> None:
 @pytest.mark.rule("REST-27", "REST-39")
 async def test_configuration_stacks_and_schema(server: Server) -> None:
     server.configure(document(), service__clusterId="mine", event__maxStreams="7")
-    await ready(server)
+    await server.started()
     _, text = await server.get("/ws/v1/config")
     assert "checksum:" in text
     assert "event.maxStreams" in text
@@ -236,7 +246,7 @@ async def test_the_past_has_a_sample_while_the_process_leads(
     monkeypatch.setattr(Recorder, "wait", lambda _recorder: 0.01)
     server.configure(document())
     server.pod("running", node="n1")
-    await ready(server)
+    await server.started()
     await server.until_shown("/ws/v1/history/queue/root.a?span=30s", '"pods"')
     found = json.loads((await server.get("/ws/v1/history/queue/root.a?span=30s"))[1])
     assert [each for each in found["resources"]["pods"]["used"] if each is not None] == [1]
