@@ -16,7 +16,7 @@ TOP_SCORE = 10
 """Highest score of an extender (`MaxExtenderPriority`). The lowest is 0."""
 
 
-def decide_scores(view: LedgerView, uid: PodUid, offered: Callable[[], Sequence[NodeName]]) -> Scoring:
+def decide_scores(view: LedgerView, uid: PodUid, offered: Callable[[], Set[NodeName]]) -> Scoring:
     """Score each node offered to a managed pod, or leave the choice to kube-scheduler.
 
     The rank is sent, not the usage itself: see `bands_by_rank`. A node that the ledger does not know has the
@@ -29,13 +29,11 @@ def decide_scores(view: LedgerView, uid: PodUid, offered: Callable[[], Sequence[
     if not scores_nodes(view):
         return Unscored()
     names = offered()
-    known = set(names)
-    ranked = _in_order(view, record, known)
+    ranked = _in_order(view, record, names)
     bands = tuple(bands_by_rank(ranked))
-    if len(ranked) < len(known):
+    if len(ranked) < len(names):
         # The order of a set may differ between processes.
-        unknown = dict.fromkeys(name for name in names if name not in view.nodes)
-        bands += ((0, tuple(unknown)),)
+        bands += ((0, tuple(sorted(name for name in names if name not in view.nodes))),)
     return Scored(view.node_sort.policy, bands)
 
 
@@ -60,7 +58,7 @@ def bands_by_rank(names: Sequence[NodeName]) -> Iterator[Band]:
         start = end
 
 
-def _in_order(view: LedgerView, record: PodRecord, offered: Set[NodeName]) -> list[NodeName]:
+def _in_order(view: LedgerView, record: PodRecord, offered: Set[NodeName]) -> Sequence[NodeName]:
     """Known nodes, best first."""
     return view.node_ranking().among(offered, instead=_own_rank(view, record, offered))
 

@@ -201,11 +201,11 @@ def _seconds(call: Callable[[bytes], bytes], body: bytes) -> float:
 def _seconds_of_parts(engine: Engine, body: bytes) -> tuple[float, float, float]:
     start = time.perf_counter()
     request = v1.node_request_from(body)
-    names = request.node_names()
+    names = request.node_name_set()
     decoded = time.perf_counter()
     scored = engine.score(PodUid(request.pod.metadata.uid), names)
     decided = time.perf_counter()
     assert isinstance(scored, Scored)
-    v1.priorities(scored.bands)
+    v1.priorities(scored.bands, plain=request.is_plain)
     encoded = time.perf_counter()
     return decoded - start, decided - decoded, encoded - decided

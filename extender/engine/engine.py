@@ -4,7 +4,7 @@ Events go to the ledger together with the time. Effects go to the code that carr
 the rules, together with a view that is valid only during the call. Clock, network and logger are passed in.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 
 from core.decisions.admission import decide_admission, decide_preemption
 from core.decisions.binding import decide_binding
@@ -162,7 +162,7 @@ class Engine:
             return list(victims)
         return [node for node, uids in victims.items() if undercut(view, uids) is None]
 
-    def score(self, uid: PodUid, offered: Callable[[], Sequence[NodeName]]) -> Scoring:
+    def score(self, uid: PodUid, offered: Callable[[], Set[NodeName]]) -> Scoring:
         """Score each of the offered nodes for a pod."""
         verdict = decide_scores(self.view, uid, offered)
         self._report("prioritize", uid, verdict)

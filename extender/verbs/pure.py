@@ -113,9 +113,9 @@ class PureVerbs:
             return v1.NO_PRIORITIES
         if not ours:
             return v1.NO_PRIORITIES
-        match self._engine.score(PodUid(request.pod.metadata.uid), request.node_names):
+        match self._engine.score(PodUid(request.pod.metadata.uid), request.node_name_set):
             case Scored(_, bands):
-                return v1.priorities(bands)
+                return v1.priorities(bands, plain=request.is_plain)
             case Ignored() | Unscored():
                 return v1.NO_PRIORITIES
 

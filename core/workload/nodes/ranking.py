@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 from core.ids import NodeName
 from core.queues.spec import NodeSortSpec
@@ -90,10 +90,15 @@ class NodeRanking:
 
     def among(
         self, offered: Set[NodeName], *, instead: tuple[float, NodeName] | None = None
-    ) -> list[NodeName]:
-        """Nodes that are offered, best first. ``instead``: score that replaces a node's own for this call."""
+    ) -> Sequence[NodeName]:
+        """Nodes that are offered, best first, to be read before the next change.
+
+        ``instead``: score that replaces a node's own for this call.
+        """
         if len(offered) * FEW < len(self._filed):
             return self._sorted(self._filed.keys() & offered, instead)
+        if instead is None and self._filed.keys() <= offered:
+            return self._names
         found = [name for name in self._names if name in offered]
         if instead is not None:
             del found[bisect_left(found, self._rank(instead[1]), key=self._rank)]

@@ -79,6 +79,7 @@ HEAD_OR_NULL: msgspec.json.Decoder[PodHead | None] = msgspec.json.Decoder(PodHea
 POD = msgspec.json.Decoder(WirePod)
 POD_OF_CALL = msgspec.json.Decoder(PodOfCall)
 NAMES = msgspec.json.Decoder(list[NodeName])
+NAME_SET = msgspec.json.Decoder(set[NodeName])
 NODES = msgspec.json.Decoder(_NodeList)
 META = msgspec.json.Decoder(dict[str, _MetaVictims | None])
 FULL = msgspec.json.Decoder(dict[str, _FullVictims | None])

@@ -21,6 +21,7 @@ from extender.wire.calls.bodies import (
     FULL,
     HEAD_OR_NULL,
     META,
+    NAME_SET,
     NAMES,
     NODES,
     POD,
@@ -64,6 +65,20 @@ class NodeRequest:
     def offered(self) -> int:
         """Number of nodes in a list of names, without decoding them. 0 for a list of whole objects."""
         return self.names.count(b",") + 1 if self.names is not None else 0
+
+    @property
+    def is_plain(self) -> bool:
+        """True if no name of a node contains a character that JSON escapes."""
+        return b"\\" not in (self.nodes or b"" if self.names is None else self.names)
+
+    def node_name_set(self) -> set[NodeName]:
+        """Names of the offered nodes, each once. Raises `BadBody`."""
+        if self.names is None:
+            return set(self.node_names())
+        try:
+            return NAME_SET.decode(self.names)
+        except _UNREADABLE as error:
+            raise BadBody(f"node list: {error}") from error
 
     def node_names(self) -> list[NodeName]:
         """Names of the offered nodes. Raises `BadBody`."""
@@ -275,17 +290,22 @@ BOUND: Final = b"{}"
 _NEXT_HOST: Final = ',{"Host":"'
 
 
-def priorities(bands: Iterable[tuple[int, Sequence[NodeName]]]) -> bytes:
-    """Scores of nodes, where higher is better (CONTRACT-2.3). ``bands``: each score with its nodes."""
-    return b"[" + b",".join(_host_priorities(score, names) for score, names in bands if names) + b"]"
+def priorities(bands: Iterable[tuple[int, Sequence[NodeName]]], *, plain: bool) -> bytes:
+    """Scores of nodes, where higher is better (CONTRACT-2.3).
+
+    ``bands``: each score with its nodes.
+    ``plain``: True if no name needs an escape. Those of real nodes need none.
+    """
+    made = _host_priorities if plain else _escaped_host_priorities
+    return b"[" + b",".join([made(score, names) for score, names in bands if names]) + b"]"
+
+
+def _escaped_host_priorities(score: int, names: Sequence[NodeName]) -> bytes:
+    return b",".join([b'{"Host":%b,"Score":%d}' % (msgspec.json.encode(name), score) for name in names])
 
 
 def _host_priorities(score: int, names: Sequence[NodeName]) -> bytes:
     """``{"Host": name, "Score": score}`` for each of the names, without the list's brackets."""
-    text = "".join(names)
-    if len(msgspec.json.encode(text)) != len(text) + 2:
-        # A name needs an escape, which no real node has.
-        return b",".join([b'{"Host":%b,"Score":%d}' % (msgspec.json.encode(name), score) for name in names])
     # Joined as text, since replacing separators in bytes takes several times as long.
     tail = f'","Score":{score}}}'
     return f'{{"Host":"{(tail + _NEXT_HOST).join(names)}{tail}'.encode()

@@ -107,7 +107,7 @@ def hold(ledger: Ledger, node: str, *, cpu: int, memory: int = 0, foreign: bool 
 
 
 def decided(ledger: Ledger, *names: str, uid: str = "uid-ask") -> Scoring:
-    return decide_scores(ledger.view, PodUid(uid), lambda: [NodeName(name) for name in names])
+    return decide_scores(ledger.view, PodUid(uid), lambda: {NodeName(name) for name in names})
 
 
 def scores(ledger: Ledger, *names: str, uid: str = "uid-ask") -> Mapping[NodeName, int]:

@@ -359,4 +359,4 @@ def test_nodes_are_in_one_order_however_they_come(
     for name in names:
         ranking.note_change(name)
         ranking.settle(sort, names, scores.__getitem__)
-    assert ranking.among(frozenset(names)) == sorted(scores, key=lambda name: (scores[name], name))
+    assert list(ranking.among(frozenset(names))) == sorted(scores, key=lambda name: (scores[name], name))

@@ -273,7 +273,7 @@ def play(ledger: Ledger, history: History) -> list[object]:
             case ("bind", uid, node):
                 answers.append(bind_called(ledger, uid, node, now=now))
             case ("score", uid):
-                answers.append(decide_scores(ledger.view, uid, lambda: [*NODES, NodeName("unheard-of")]))
+                answers.append(decide_scores(ledger.view, uid, lambda: {*NODES, NodeName("unheard-of")}))
                 check_ranking(ledger)
             case ("wait", seconds):
                 now += seconds
@@ -288,7 +288,7 @@ def check_ranking(ledger: Ledger) -> None:
     expected = sorted(
         (score_of(sort, node.allocatable, view.free_on(name)), name) for name, node in view.nodes.items()
     )
-    assert view.node_ranking().among(set(view.nodes)) == [name for _, name in expected]
+    assert view.list(view.node_ranking().among(set(view.nodes))) == [name for _, name in expected]
 
 
 @settings(QUICK, max_examples=500)

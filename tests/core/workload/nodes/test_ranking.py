@@ -67,8 +67,8 @@ def test_any_changes_leave_the_order_as_if_sorted_anew(
             else:
                 nodes.set(name, changed)
         ranking = nodes.settled()
-        assert ranking.among(set(NAMES)) == nodes.sorted(NAMES)
-        assert ranking.among(offered) == nodes.sorted(offered)
+        assert list(ranking.among(set(NAMES))) == nodes.sorted(NAMES)
+        assert list(ranking.among(offered)) == nodes.sorted(offered)
         for own in sorted(offered & nodes.scores.keys())[:1]:
             assert ranking.among(offered, instead=(score, own)) == nodes.sorted(offered, (score, own))
         assert [ranking.score_filed(name) for name in NAMES] == [nodes.scores.get(name) for name in NAMES]
