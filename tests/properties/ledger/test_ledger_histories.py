@@ -288,7 +288,7 @@ def check_ranking(ledger: Ledger) -> None:
     expected = sorted(
         (score_of(sort, node.allocatable, view.free_on(name)), name) for name, node in view.nodes.items()
     )
-    assert view.list(view.node_ranking().among(set(view.nodes))) == [name for _, name in expected]
+    assert list(view.node_ranking().among(set(view.nodes))) == [name for _, name in expected]
 
 
 @settings(QUICK, max_examples=500)
