@@ -132,16 +132,16 @@ class RestService:
 
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Return the paths of the REST interface."""
-        handle = self._handle
+        handle = self._answering.handle
         return (
             Endpoint("POST", VALIDATE, handle, "verdict on a queue document in the body"),
-            Endpoint(ANY_METHOD, "/{ws:(?i:ws)}/{tail:.*}", handle, by_leader=True),
-            Endpoint("GET", DUMP, handle, by_leader=True),
+            Endpoint(ANY_METHOD, "/{ws:(?i:ws)}/{tail:.*}", self._handle_once_checked, by_leader=True),
+            Endpoint("GET", DUMP, self._handle_once_checked, by_leader=True),
             Endpoint("GET", STACK, handle, by_leader=True),
             Endpoint("GET", OPENAPI, handle),
         )
 
-    async def _handle(self, request: web.Request) -> web.StreamResponse:
+    async def _handle_once_checked(self, request: web.Request) -> web.StreamResponse:
         """Answer a request. One that only lacks the first round of health checks waits for it (REST-47)."""
         if self._health is None and not self._unready():
             with suppress(TimeoutError):

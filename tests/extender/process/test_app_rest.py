@@ -97,6 +97,20 @@ async def test_a_request_waits_for_the_first_round_of_health_checks(
     assert status == 200 or all("health was not checked yet" in text for _, text in found)
 
 
+@pytest.mark.rule("REST-39", "REST-43")
+@pytest.mark.parametrize("path", ["/debug/stack", "/openapi.json"])
+async def test_what_needs_no_cluster_waits_for_no_round(
+    server: Server, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """The stacks may show why a round does not end."""
+    monkeypatch.setattr(service, "FIRST_HEALTH", 60.0)
+    monkeypatch.setattr(service, "CHECKED_WITHIN", 60.0)
+    server.configure(document())
+    await server.started()
+    async with asyncio.timeout(10):
+        assert (await server.get(path))[0] == 200
+
+
 @pytest.mark.rule("REST-23")
 async def test_a_body_is_packed_once(server: Server) -> None:
     server.configure(document())

@@ -169,4 +169,4 @@ async def test_each_endpoint_is_defined_once(stage: Stage) -> None:
     routes = [(each.method, each.pattern) for each in app._rest._answering._router.routes]
     assert len(routes) == len(set(routes))
     handlers = {each.handler for each in app._endpoints if "validate-conf" in each.path}
-    assert handlers == {app._rest._handle}
+    assert handlers == {app._rest._answering.handle}
